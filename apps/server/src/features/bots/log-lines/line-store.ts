@@ -10,6 +10,7 @@ import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { countInRanges, type Period, type TimeIndex } from '../../../platform/db/time-ranges.js'
 import {
+  isAlso,
   type LineRange,
   type LogLineRow,
   type LogOwner,
@@ -26,7 +27,10 @@ export const lineReader: LogReader = {
   async read(db, selection, { since, before }, after, limit) {
     const position = after && { value: after.time, id: after.id }
     const window = { since, before, after: position, limit }
-    return (await newestLines(db, rangesOf(selection), window)).map(toLine)
+    // A bot may have integrations of other workspaces, with very many lines about it.
+    const isOwn =
+      selection.botId === undefined ? [] : [isAlso('workspace_id', selection.workspaceId)]
+    return (await newestLines(db, rangesOf(selection), window, isOwn)).map(toLine)
   },
 
   async count(db, selection, periods) {

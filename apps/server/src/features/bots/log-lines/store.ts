@@ -100,7 +100,7 @@ export function conditionsOf(db: Db, filter: LineFilter): Expression<SqlBool>[] 
 }
 
 /** A condition in a form for which no engine takes an index instead of that of the range. */
-function isAlso(column: string, value: string): Expression<SqlBool> {
+export function isAlso(column: string, value: string): Expression<SqlBool> {
   return sql<SqlBool>`${sql.ref(column)} || '' = ${value}`
 }
 

@@ -3,6 +3,7 @@ import { beforeAll, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { startHttpBot } from '../../../../test/http-bot.js'
+import { inDatabase } from '../../../../test/tenancy/seed.js'
 import { addAccount } from '../../../../test/tenant.js'
 import { logLevels } from '../../../domain/log-lines.js'
 
@@ -218,6 +219,37 @@ describeEachEngine('the logs of a workspace', (engine) => {
       expect(await messageOf({ [field]: own })).toEqual(refused)
     }
     expect(await listAll(other)).toEqual([])
+  })
+
+  it('have the few lines of a bot in one page, however many integrations of others have about it', async () => {
+    const { bot } = await admin.createBot({ name: 'shared' })
+    await write(bot.id, 'the oldest line', { timestamp: new Date(start).toISOString() })
+    const stranger = await addAccount(server())
+    await inDatabase(server(), ({ run }) =>
+      run(async (tx) => {
+        for (let part = 0; part < 25; part += 1) {
+          const rows = Array.from({ length: 1000 }, (_, number) => ({
+            id: `report_${part}_${number}`,
+            workspace_id: stranger.workspaceId,
+            bot_id: bot.id,
+            integration_id: 'of-another-workspace',
+            level: 'info' as const,
+            message: 'foreign',
+            user_id: null,
+            workflow_id: null,
+            conversation_id: null,
+            message_id: null,
+            event_id: null,
+            created_at: new Date(start + minute + number).toISOString(),
+          }))
+          await tx.insertInto('log_lines').values(rows).execute()
+        }
+      }),
+    )
+    const page = await admin.listLogs({ botId: bot.id, pageSize: 10 })
+    expect(page.logs.map(({ message }) => message)).toEqual(['the oldest line'])
+    expect(page.meta.nextToken).toBeUndefined()
+    await admin.deleteBot({ id: bot.id })
   })
 
   /** Follows the stream; `received` grows with what it sends. */
