@@ -54,6 +54,8 @@ describeEachEngine('a database that cannot compare vectors', (engine) => {
         },
       )
       expect(response.headers.get('x-search-degraded')).toBe('semantic-unavailable')
+      const { degraded } = await bots.explainSearch({ query: 'valve v7z' })
+      expect(degraded).toEqual(['semantic-unavailable'])
       expect(await response.json()).toMatchObject({
         passages: [{ content: expect.stringContaining('v7z') }],
       })

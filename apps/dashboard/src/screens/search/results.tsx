@@ -31,6 +31,11 @@ export function Results({ label, query, isInFile, others }: ResultsProps) {
           ? `The best ${formatNumber(found.length)} passages of this file`
           : `${formatNumber(found.length)} found of ${formatNumber(data.question.candidates)} compared`}
       </p>
+      {data.degraded.map((reason) => (
+        <p key={reason} role="note" className={styles.degraded}>
+          {degradedTexts[reason] ?? `A part of the search is not available: ${reason}.`}
+        </p>
+      ))}
       <Question question={data.question} />
       {data.target !== undefined && !isInFile && (
         <WhyNot target={data.target} question={data.question} />
@@ -52,6 +57,16 @@ export function Results({ label, query, isInFile, others }: ResultsProps) {
       })}
     </section>
   )
+}
+
+/** The effect of a retriever that is not available, and what to do. */
+const degradedTexts: Readonly<Record<string, string>> = {
+  'semantic-pending':
+    'The meaning of the files is still being computed, so only words were compared. Ask again in a few minutes.',
+  'semantic-unavailable':
+    'This database cannot compare meanings, so only words were compared. The operator of the server can run “botstead doctor”, which says what is missing.',
+  'embeddings-unavailable':
+    'The embeddings endpoint does not respond, so only words were compared. Ask again later; the operator of the server can run “botstead doctor”, which tries the endpoint.',
 }
 
 /** The position of a passage in the other column. */

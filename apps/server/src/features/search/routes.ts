@@ -44,6 +44,7 @@ export function searchRoutes({ service, toFile }: SearchRoutesDeps): Route[] {
         passages: found.map((each) => toExplainedPassage(each, view, matches)),
         question: toQuestion(question),
         ...(target && { target: toTarget(target) }),
+        degraded: [...degraded],
       }
     }),
   ]

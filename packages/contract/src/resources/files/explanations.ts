@@ -293,6 +293,9 @@ export const explanations = {
         passages: Type.Array(ExplainedPassage, { description: 'Passages, best match first.' }),
         question: Question,
         target: Type.Optional(Target),
+        degraded: Type.Array(Type.String({ description: 'Name, as in `x-search-degraded`.' }), {
+          description: 'Retrievers that were not available; empty if all were used.',
+        }),
       }),
     ),
     errors: ['ReferenceNotFound', 'InvalidQuery'],
