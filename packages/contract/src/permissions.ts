@@ -37,8 +37,6 @@ export const workspacePermissions = {
     roles: administrators,
   },
   'members:leave': { allows: 'leave the workspace', roles: everyone },
-  'audit:read': { allows: 'read the audit log', roles: managers },
-  'usage:read': { allows: 'read usage and quotas', roles: ['billing', ...builders] },
   'bots:read': { allows: 'see bots, integrations, interfaces and plugins', roles: readers },
   'configuration:read': {
     allows: 'see the code of bots, and what bots and installations are configured with',
@@ -97,6 +95,12 @@ export function permissionsOf(role: Role): WorkspacePermission[] {
   return names.filter((name) =>
     (workspacePermissions[name].roles as readonly Role[]).includes(role),
   )
+}
+
+/** The roles with a permission, weakest first; those of accounts belong to none. */
+export function rolesWith(permission: Permission): readonly Role[] {
+  const entries: Partial<Record<Permission, PermissionEntry>> = workspacePermissions
+  return entries[permission]?.roles ?? []
 }
 
 const names = Object.keys(workspacePermissions) as WorkspacePermission[]

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { checkout } from '../documents.js'
 import { connect, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
+import { addAccount } from '../tenant.js'
 
 const server = useServer()
 
@@ -137,6 +138,30 @@ it('code of the first steps, of compatibility and of errors runs', async () => {
   await find({ client })
   const broken = { getFile: () => Promise.reject(new Error('another')) }
   await expect(find({ client: broken })).rejects.toThrow('another')
+})
+
+it('code of the guide to teams invites, limits a bot and makes a token', async () => {
+  const { invite, limit, readingToken } = await partsOf('team')
+  const { admin, botId } = await made()
+  const { token, workspaceId, url } = server()
+  const member = await invite({ client: admin })
+  const code = new URL(member.invitationUrl).hash.slice(1)
+  const guest = await addAccount(server())
+  await server().client(guest).acceptInvitation({ code })
+  const asGuest = server().client({ ...guest, workspaceId })
+  const idsOf = async () => (await asGuest.listBots()).bots.map(({ id }) => id)
+  expect(await idsOf()).toContain(botId)
+  await expect(asGuest.createBot({})).rejects.toMatchObject({ type: 'Forbidden' })
+
+  const { account } = await server().client().getAccount()
+  await limit({ client: admin, botId, accountId: account.id })
+  expect(await idsOf()).not.toContain(botId)
+
+  const pat = await readingToken({ api: url, token, workspaceId })
+  expect(pat).toMatchObject({ readOnly: true, workspaceId })
+  const reader = server().client({ token: pat.value, workspaceId })
+  expect((await reader.listBots()).bots.map(({ id }) => id)).toContain(botId)
+  await expect(reader.createBot({})).rejects.toMatchObject({ type: 'Forbidden' })
 })
 
 it('code of the guide to files uploads and reads', async () => {

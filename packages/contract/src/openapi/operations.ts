@@ -1,6 +1,7 @@
 import type { TObject } from 'typebox'
 import { authHeaders, idempotencyHeader } from '../calling.js'
 import type { Auth, Operation } from '../operation.js'
+import { rolesWith } from '../permissions.js'
 import { errorReferences, rateHeaders } from './responses.js'
 import type { JsonSchema, SchemaRegistry } from './schemas.js'
 
@@ -17,12 +18,21 @@ export function describeOperation(operation: Operation, schemas: SchemaRegistry)
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    ...(operation.description && { description: operation.description }),
+    ...descriptionOf(operation),
     security: security[operation.auth],
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
     responses: { ...successesOf(operation, schemas), ...errorReferences(operation) },
   }
+}
+
+/** The description, with the permission that members need. */
+function descriptionOf({ description = '', permission }: Operation): { description?: string } {
+  const roles = permission === undefined ? [] : rolesWith(permission)
+  const rule =
+    roles.length > 0 && `Members need the permission \`${permission}\`: ${roles.join(', ')}.`
+  const text = [description, rule].filter(Boolean).join('\n\n')
+  return text === '' ? {} : { description: text }
 }
 
 const token = [{ token: [] }]

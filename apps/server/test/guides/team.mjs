@@ -1,0 +1,37 @@
+export async function invite({ client }) {
+  // #region invite
+  const { invitationUrl } = await client.createWorkspaceMember({
+    email: 'bea@example.com',
+    role: 'viewer',
+  })
+  // http://localhost:8787/dashboard/join#bp_inv_...
+  // #endregion
+  return { invitationUrl }
+}
+
+export async function limit({ client, botId, accountId }) {
+  // #region limit
+  await client.updateBotAllowlist({
+    botId,
+    setting: 'SELECTED_USERS',
+    users: { [accountId]: true }, // userId of a member
+  })
+  // #endregion
+}
+
+export async function readingToken({ api, token, workspaceId }) {
+  // #region token
+  const response = await fetch(`${api}/v1/admin/account/pats`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      note: 'figures of the week',
+      readOnly: true,
+      workspaceId,
+      expiresAt: new Date(Date.now() + 7 * 24 * 60 * 60 * 1000).toISOString(),
+    }),
+  })
+  const { pat } = await response.json()
+  // #endregion
+  return pat
+}
