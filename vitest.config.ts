@@ -6,6 +6,7 @@ import { part } from './apps/server/test/part.js'
 /** Files that take a minute and more, mostly one step after the other: the longest first. */
 const longest = [
   'server/test/bench.long',
+  'journeys/example-bots.long',
   'hosting/poison',
   'journeys/soak.long',
   'journeys/backup-faults',
@@ -58,7 +59,7 @@ function slowFiles(): string[] {
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.test.ts'))
       .map((name) => `${folder}/${name}`)
-      .filter((path) => /\bdescribe(Slow|InLong)\(/.test(readFileSync(path, 'utf8'))),
+      .filter((path) => /\bdescribe(Slow|InLong|EachInLong)\(/.test(readFileSync(path, 'utf8'))),
   )
 }
 

@@ -19,8 +19,8 @@ const runBy = {
   'apps/server/test/projects/messenger-bot/':
     'apps/server/test/journeys/integrations-guide.long.test.ts',
   'examples/order-bot/bot.mjs': 'apps/server/test/journeys/sdk-guide.test.ts',
-  'examples/order-bot/main.mjs': 'apps/server/test/journeys/example-bots.test.ts',
-  'examples/production-bot.mjs': 'apps/server/test/journeys/example-bots.test.ts',
+  'examples/order-bot/main.mjs': 'apps/server/test/journeys/example-bots.long.test.ts',
+  'examples/production-bot.mjs': 'apps/server/test/journeys/example-bots.long.test.ts',
   'examples/react-webchat/': 'apps/server/test/journeys/react-webchat.test.ts',
   'examples/web-page/': 'apps/server/test/webchat/script.test.ts',
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createClient } from '@botstead/contract'
 import { expect, it, onTestFinished } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
-import { describeInLong, describeSlow, sqliteEngine } from '../engines.js'
+import { describeEachInLong, describeInLong, describeSlow, sqliteEngine } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { type TestServer, useServer } from '../harness.js'
 import { talkTo } from '../hosted-code.js'
@@ -97,12 +97,7 @@ describeSlow('a message that ends the code of its bot', (engine) => {
   const server = useServer(engine, { BOTSTEAD_HOSTING_MEMORY_BYTES: '64MiB' })
   const eventually = withoutPauses(server)
 
-  // The end of a program is the same on each engine, and takes long to notice.
-  const slowEnds: [string, RegExp][] = [['memory', /memory/]]
-  it.concurrent.each([
-    ['exit', /exit code 3/] as const,
-    ...(engine.name === 'sqlite' ? slowEnds : []),
-  ])(givenUp, giveUp(server), 600_000)
+  it.concurrent.each([['exit', /exit code 3/] as const])(givenUp, giveUp(server), 600_000)
 
   it.concurrent('a replay sends the message again, and succeeds once the code is corrected', async () => {
     const { bot, webhookId, redeploy, admin } = await deployBot(server(), echo(poisons))
@@ -175,10 +170,13 @@ describeSlow('a message that ends the code of its bot', (engine) => {
   }, 300_000)
 })
 
-// Each end of an endless loop takes ten seconds and more to notice.
+// Each of these ends takes ten seconds and more to notice.
 describeInLong('a message that holds the code of its bot', () => {
-  const server = useServer(sqliteEngine)
-  it.each([['loop', /endless loop/] as const])(givenUp, giveUp(server), 600_000)
+  const server = useServer(sqliteEngine, { BOTSTEAD_HOSTING_MEMORY_BYTES: '64MiB' })
+  it.each([
+    ['loop', /endless loop/],
+    ['memory', /memory/],
+  ] as const)(givenUp, giveUp(server), 600_000)
 })
 
 /** Responds to requests of code once it is opened. */
@@ -222,7 +220,7 @@ async function processesOf(logs: () => Promise<string[]>, did: 'loaded' | 'begun
   return lines.flatMap((line) => new RegExp(`${did} by (\\d+)`).exec(line)?.[1] ?? []).map(Number)
 }
 
-describeSlow('a message that is open when something else ends the code', (engine) => {
+describeEachInLong('a message that is open when something else ends the code', (engine) => {
   const server = useServer(engine)
   const eventually = withoutPauses(server)
 
@@ -386,7 +384,7 @@ describeSlow('a message that ends the code of an integration', (engine) => {
 
 const token = 'a-token-for-tests-only'
 
-describeSlow('the ends of code, and a server that is killed', (engine) => {
+describeEachInLong('the ends of code, and a server that is killed', (engine) => {
   it('a server counts the ends that a message caused before and after it was killed', async () => {
     await using place = await createCommandPlace(engine)
     const environment = {

@@ -16,7 +16,14 @@ import {
   fileCalls,
   succeed,
 } from '../backups.js'
-import { describeInUsual, describeSlow, engines, sqliteEngine } from '../engines.js'
+import {
+  describeInLong,
+  describeInUsual,
+  describeSlow,
+  engines,
+  sqliteEngine,
+  type TestEngine,
+} from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { runCommand, startServerProcess } from '../processes.js'
 import { settle, type Tenant } from '../tenant.js'
@@ -71,12 +78,11 @@ async function fill(server: TestServer, tenant: Tenant): Promise<void> {
   }
 }
 
-describeSlow('kill -9', (engine) => {
+/** Backups and restores on an engine that are killed at so many moments. */
+const killed = (moments: number) => (engine: TestEngine) => {
   let bench: BackupBench
   let server: TestServer
   let encrypted: string[]
-  /** PostgreSQL has the same order of steps, and its connections take longer. */
-  const moments = engine.name === 'sqlite' ? 20 : 6
   beforeAll(async () => {
     bench = await createBackupBench()
     server = await startTestServer(engine, { BOTSTEAD_DATA_DIR: join(bench.folder, 'data') })
@@ -148,7 +154,11 @@ describeSlow('kill -9', (engine) => {
     expect(await restored.stop()).toBe(0)
     await succeed(['check', '--contents'], place.environment)
   })
-})
+}
+
+describeSlow('kill -9', killed(6))
+// Both engines have the same order of steps, and connections of PostgreSQL take longer.
+describeInLong('kill -9 on sqlite', () => killed(20)(sqliteEngine))
 
 describeInUsual('a backup that was tampered with', () => {
   let bench: BackupBench

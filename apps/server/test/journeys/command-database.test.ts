@@ -3,12 +3,12 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
 import { type CommandPlace, createCommandPlace } from '../command-place.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { runCommand, startServerProcess } from '../processes.js'
 
 const commands = [['check'], ['token', 'list'], ['token', 'create'], ['backup']]
 
-describeEachEngine('commands that read the database themselves', (engine) => {
+describeSlow('commands that read the database themselves', (engine) => {
   /** The refusal, which must be the same in all commands. */
   async function refusalOf({ dataDir, environment }: CommandPlace): Promise<string> {
     const said = new Set<string>()

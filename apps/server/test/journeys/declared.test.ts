@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 
@@ -13,7 +13,7 @@ const numbered = {
 }
 const when = '2026-01-01T00:00:00.000Z'
 
-describeEachEngine('declared schemas', (engine) => {
+describeSlow('declared schemas', (engine) => {
   const server = useServer(engine)
   let bot: ReturnType<typeof existingClient>
   let mail: typeof bot

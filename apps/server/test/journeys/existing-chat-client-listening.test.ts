@@ -6,12 +6,12 @@ import {
   ResourceNotFoundError,
 } from '@botpress/chat'
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { connect, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { listenBySocket, listenRaw } from '../listening/raw-stream.js'
 
-describeEachEngine('the existing chat client', (engine) => {
+describeSlow('the existing chat client', (engine) => {
   const server = useServer(engine)
   let webhookId: string
   let ada: AuthenticatedClient

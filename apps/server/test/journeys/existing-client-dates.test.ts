@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { existingClient, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { installMail } from '../remote/integration.js'
@@ -8,7 +8,7 @@ import { useRemote } from '../remote/server.js'
 const day = 24 * 60 * 60 * 1000
 const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
-describeEachEngine('dates without a time', (engine) => {
+describeSlow('dates without a time', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
 
@@ -79,7 +79,7 @@ describeEachEngine('dates without a time', (engine) => {
   })
 })
 
-describeEachEngine('an absent member', (engine) => {
+describeSlow('an absent member', (engine) => {
   const server = useServer(engine)
 
   it('is removed from a bot without complaint', async () => {

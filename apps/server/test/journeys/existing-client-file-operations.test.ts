@@ -1,6 +1,6 @@
 import type { Client } from '@botpress/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 
@@ -8,7 +8,7 @@ type ExistingClient = InstanceType<typeof Client>
 
 const minute = 60_000
 
-describeEachEngine('the operations on files by the existing client', (engine) => {
+describeSlow('the operations on files by the existing client', (engine) => {
   const server = useServer(engine)
   let bot: Awaited<ReturnType<typeof makeBot>>
   let client: ExistingClient

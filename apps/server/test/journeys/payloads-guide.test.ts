@@ -1,7 +1,7 @@
 import { messagePayloads } from '@botstead/contract'
 import { expect, it } from 'vitest'
 import { readDocument } from '../documents.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { connect, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 
@@ -15,7 +15,7 @@ async function linesOf(name: string): Promise<Line[]> {
   return lines.split('\n').map((line) => JSON.parse(line))
 }
 
-describeEachEngine('the guide to payloads', (engine) => {
+describeSlow('the guide to payloads', (engine) => {
   const server = useServer(engine)
 
   it('has every type, in the form that each side sends and receives', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { contract, Output } from '@botstead/contract'
 import { beforeAll, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { useServer } from '../harness.js'
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -11,7 +11,7 @@ const document =
   '# Pumps\n\nA worn seal makes a pump leak.\n\n## Motors\n\nA motor hums at 50 Hz.\n'
 
 /** The calls as a reader of the documentation types them: no client, no types. */
-describeEachEngine('plain requests', (engine) => {
+describeSlow('plain requests', (engine) => {
   const server = useServer(engine)
   let botId: string
   let webhookId: string

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { DatabaseOptions } from '../../src/platform/db/open.js'
 import { createCommandPlace } from '../command-place.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { freePort } from '../ports.js'
 import { startServerProcess } from '../processes.js'
 
@@ -21,7 +21,7 @@ async function holdTables({ url, file = '' }: DatabaseOptions): Promise<() => Pr
   return () => client.end()
 }
 
-describeEachEngine('a start that takes long', (engine) => {
+describeSlow('a start that takes long', (engine) => {
   it('responds with 503 and the reason at /readyz, with 200 at /healthz, and recovers', async () => {
     await using place = await createCommandPlace(engine, { isEmpty: true })
     const PORT = String(await freePort())

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { sql } from 'kysely'
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { type existingClient, installSilently, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { inDatabase } from '../tenancy/seed.js'
@@ -11,7 +11,7 @@ const hour = 60 * 60 * 1000
 /** Waits until the assertion holds and returns its result. */
 const eventually = <T>(assertion: () => Promise<T>) => vi.waitFor(assertion, { interval: 50 })
 
-describeEachEngine('the runtime API of bots and integrations', (engine) => {
+describeSlow('the runtime API of bots and integrations', (engine) => {
   const server = useServer(engine)
   let made: Awaited<ReturnType<typeof makeBot>>
   let bot: Awaited<ReturnType<typeof makeBot>>['client']

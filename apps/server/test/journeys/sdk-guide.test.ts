@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { startBotProcess } from '../bot-processes.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { connect, existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 
@@ -8,7 +8,7 @@ const minute = 60 * 1000
 
 const sdks = ['@botpress/sdk', 'sdk7'] as const
 
-describeEachEngine('the example of the guide to the SDK', (engine) => {
+describeSlow('the example of the guide to the SDK', (engine) => {
   // One server each: skipped time of one would end the workflows of the next at once.
   const servers = { '@botpress/sdk': useServer(engine), sdk7: useServer(engine) }
 

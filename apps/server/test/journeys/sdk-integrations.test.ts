@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type BotProcess, startBotProcess } from '../bot-processes.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { registered } from '../remote/integration.js'
@@ -24,7 +24,7 @@ const definition = {
   events: { rang: { schema: { type: 'object', required: ['times'] } } },
 }
 
-describeEachEngine('an integration made with the SDK', (engine) => {
+describeSlow('an integration made with the SDK', (engine) => {
   // Both versions, each on one engine: their differences do not concern the database.
   const sdk = engine.name === 'postgres' ? 'sdk7' : '@botpress/sdk'
   const server = useServer(engine)

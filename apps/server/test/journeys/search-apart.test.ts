@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
-import { describeEachEngine, type TestEngine } from '../engines.js'
+import { describeSlow, type TestEngine } from '../engines.js'
 import { blockedUntil } from '../fixtures/blocked-find-words.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { programEntry } from '../programs.js'
@@ -48,7 +48,7 @@ async function blockSearch(engine: TestEngine, server: TestServer) {
   }
 }
 
-describeEachEngine('a slow search', (engine) => {
+describeSlow('a slow search', (engine) => {
   it('does not block messages or other requests', async () => {
     const server = await startTestServer(engine, environment, undefined, options)
     try {

@@ -6,7 +6,13 @@ import { createClient } from '@botstead/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { startBotProcess } from '../bot-processes.js'
 import { createCommandPlace } from '../command-place.js'
-import { describeInUsual, describeSlow, sqliteEngine, type TestEngine } from '../engines.js'
+import {
+  describeInLong,
+  describeInUsual,
+  describeSlow,
+  sqliteEngine,
+  type TestEngine,
+} from '../engines.js'
 import { startHttpBot } from '../http-bot.js'
 import { listenRaw } from '../listening/raw-stream.js'
 import { freePort } from '../ports.js'
@@ -320,7 +326,7 @@ describeInUsual('log lines', () => {
   })
 })
 
-describeInUsual('a collector', () => {
+describeInLong('a collector', () => {
   /** Messages are written and delivered, and the server stops in time, whatever the collector does. */
   async function works(endpoint: string, options: { isReported: boolean }) {
     const server = await startTraced(sqliteEngine, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })

@@ -1,12 +1,12 @@
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { type existingClient, installSilently, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 
 const hour = 60 * 60 * 1000
 
-describeEachEngine('workflows of bots', (engine) => {
+describeSlow('workflows of bots', (engine) => {
   const server = useServer(engine)
   let bot: Awaited<ReturnType<typeof makeBot>>['client']
   let mail: ReturnType<typeof existingClient>
