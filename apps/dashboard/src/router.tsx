@@ -9,7 +9,9 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import { everyBot, parseSearch, stringifySearch } from './api/address.js'
 import { basePath, isSignedOut } from './api/client.js'
 import { queryClient, read } from './api/queries.js'
+import { loadRole } from './api/role.js'
 import { Broken, Frame } from './frame/frame.js'
+import { JoinScreen, NoWorkspace } from './frame/join.js'
 import { SignInScreen } from './frame/sign-in.js'
 import { mayBeSignedIn } from './frame/signed-in.js'
 import { readRemembered } from './ui/remembered.js'
@@ -43,7 +45,7 @@ const start = createRoute({
       workspaces[0]
     if (workspace !== undefined) throw redirect({ to: `/${workspace.id}/${everyBot}/home` })
   },
-  component: () => <ErrorPanel error={new Error('This account has no workspace.')} />,
+  component: NoWorkspace,
 })
 
 const signIn = createRoute({
@@ -52,9 +54,16 @@ const signIn = createRoute({
   component: SignInScreen,
 })
 
+const join = createRoute({
+  getParentRoute: () => root,
+  path: '/join',
+  component: JoinScreen,
+})
+
 const frame = createRoute({
   getParentRoute: () => root,
   path: '/$workspace/$bot',
+  loader: ({ params }) => loadRole(params.workspace),
   component: Frame,
 })
 
@@ -118,7 +127,7 @@ const screens = [
 ]
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, signIn, frame.addChildren([frameStart, ...screens])]),
+  routeTree: root.addChildren([start, signIn, join, frame.addChildren([frameStart, ...screens])]),
   basepath: basePath === '' ? '/' : basePath,
   parseSearch,
   stringifySearch,

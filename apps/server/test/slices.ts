@@ -99,7 +99,7 @@ export async function createSlices(
           .insertInto('accounts')
           .values({
             id: accountId,
-            email: `${accountId}@example.com`,
+            email: `${accountId}@example.com`.toLowerCase(),
             email_verified: encodeBoolean(false),
             created_at: now,
             updated_at: now,

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useScope } from './address.js'
 import { list, read } from './queries.js'
+import { useMay } from './role.js'
 
 /** Bots of one request for names. */
 const maxIds = 50
@@ -16,9 +17,10 @@ const idOfBot = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
  */
 export function useBotNames() {
   const { workspaceId } = useScope()
-  const { data, isPending, error, refetch } = useQuery(
-    read({ workspaceId }, 'listBots', { pageSize: 100 }),
-  )
+  const { data, isPending, error, refetch } = useQuery({
+    ...read({ workspaceId }, 'listBots', { pageSize: 100 }),
+    enabled: useMay()('bots:read'),
+  })
   const bots = data?.bots ?? []
   const [wanted, setWanted] = useState<readonly string[]>([])
   const chunks = Array.from({ length: Math.ceil(wanted.length / maxIds) }, (_, at) =>
@@ -80,7 +82,7 @@ export function useBotSearch(text: string, { isEnabled = true } = {}) {
   const selection = idOfBot.test(name) ? { ids: [name.toLowerCase()] } : name !== '' && { name }
   const query = useInfiniteQuery({
     ...list({ workspaceId }, 'listBots', { pageSize: 100, ...selection }),
-    enabled: isEnabled,
+    enabled: useMay()('bots:read') && isEnabled,
   })
   const found = query.data?.pages.flatMap(({ bots }) => bots) ?? []
   const isOfText = wanted === name && !query.isPlaceholderData

@@ -10,6 +10,7 @@ const sources = join(import.meta.dirname, '..')
 const withoutTable = [
   // The frame reads everything again.
   'createSession',
+  'signUpWithInvitation',
   // The playground is a client of the chat, and sees what it does as one does.
   'chatCreateConversation',
   'chatCreateMessage',
@@ -17,7 +18,10 @@ const withoutTable = [
   // The list of deliveries stays as it is while it is read.
   'pauseDeliveries',
   'resumeDeliveries',
+  // It is a POST so that its code is in no address, and only reads.
+  'getInvitation',
   // Their result is shown once, or is to be seen nowhere.
+  'renewWorkspaceInvitation',
   'revokeUserKeys',
   'rotateBotSigningSecrets',
   'rotateIntegrationSigningSecrets',

@@ -54,6 +54,12 @@ export const changes = {
 
   resolveErrors: ['getOverview'],
   reopenErrors: ['getOverview'],
+  createWorkspaceMember: ['listWorkspaceMembers'],
+  updateWorkspaceMember: ['listWorkspaceMembers', 'getWorkspaceMember'],
+  deleteWorkspaceMember: ['listWorkspaceMembers'],
+  acceptInvitation: ['listWorkspaces'],
+  updateBotAllowlist: ['getBotAllowlist'],
+  createWorkspace: ['listWorkspaces'],
   updateWorkspace: ['getWorkspace', 'listWorkspaces'],
   createPersonalAccessToken: ['listPersonalAccessTokens'],
   deletePersonalAccessToken: ['listPersonalAccessTokens'],

@@ -83,6 +83,11 @@ export function isForbidden(error: unknown): boolean {
   )
 }
 
+/** Whether the role of the caller does not include the operation. */
+export function isOfRole(error: unknown): boolean {
+  return error instanceof ApiError && error.metadata?.role !== undefined
+}
+
 function isUnauthorized(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 401
 }

@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { type ChangeId, changes } from './changes.js'
-import { clientOf, isFinal, isSignedOut, type Scope } from './client.js'
+import { clientOf, isFinal, isOfRole, isSignedOut, type Scope } from './client.js'
 
 type OperationId = keyof Client
 type Input<Id extends OperationId> = Parameters<Client[Id]>[0]
@@ -25,9 +25,10 @@ export const queryClient = new QueryClient({
 
 let onSignedOut = () => {}
 
-/** Asks for a sign-in if that is what a call was refused for. */
+/** Asks for a sign-in, or for the role of the reader again, if that is what a call was refused for. */
 export function noteRefusal(error: unknown): void {
   if (isSignedOut(error)) onSignedOut()
+  if (isOfRole(error)) void refresh('getWorkspaceMember')
 }
 
 /** Registers who asks for a sign-in when a call was refused because the session has ended. */

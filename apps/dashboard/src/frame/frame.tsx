@@ -1,20 +1,22 @@
 import { isComposing } from '@botstead/contract/composing'
-import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
+import { Link, Navigate, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { Command, Keyboard, LogOut, PanelLeft, SunMoon } from 'lucide-react'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { usePathTo, useScope } from '../api/address.js'
 import { watchConnection } from '../api/client.js'
 import { call, queryClient } from '../api/queries.js'
+import { useOwnMember } from '../api/role.js'
 import { Button } from '../ui/button.js'
 import { Menu } from '../ui/menu.js'
+import { Page } from '../ui/page.js'
 import { remember, useRemembered } from '../ui/remembered.js'
 import { type Shortcuts, useShortcuts } from '../ui/shortcuts.js'
-import { ErrorPanel } from '../ui/states.js'
+import { Empty, ErrorPanel } from '../ui/states.js'
 import { noteFailure, Toasts } from '../ui/toasts.js'
 import styles from './frame.module.css'
 import { KeysDialog } from './keys-dialog.js'
 import { Palette } from './palette.js'
-import { groups, screens } from './screens.js'
+import { type Screen, useScreens } from './screens.js'
 import { SignInDialog } from './sign-in.js'
 import { signOut } from './sign-out.js'
 import { Switches } from './switches.js'
@@ -42,6 +44,8 @@ export function Frame() {
     document.addEventListener('keydown', open)
     return () => document.removeEventListener('keydown', open)
   }, [])
+  const { pathname } = useLocation()
+  const { groups, screens, closed } = useScreens(pathname.split('/')[3])
   const shortcuts: Shortcuts = {
     '?': { label: 'Show all keys', run: () => setOverlay('keys') },
     ...Object.fromEntries(
@@ -60,7 +64,6 @@ export function Frame() {
   }
   useShortcuts(shortcuts)
   const close = () => setOverlay(undefined)
-  const { pathname } = useLocation()
   const bar = useRef<HTMLElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the screen is in the path
   useEffect(() => {
@@ -138,13 +141,38 @@ export function Frame() {
         </div>
       </nav>
       <main id="main" className={styles.main} tabIndex={-1}>
-        <Outlet />
+        {closed === undefined ? <Outlet /> : <Closed screen={closed} open={screens} />}
       </main>
       {overlay === 'palette' && <Palette onClose={close} />}
       {overlay === 'keys' && <KeysDialog onClose={close} />}
       <SignInDialog />
       <Toasts />
     </div>
+  )
+}
+
+/** The place of a screen that the role of the reader may not open. */
+function Closed({ screen, open }: { screen: Screen; open: readonly Screen[] }) {
+  const pathTo = usePathTo()
+  const role = useOwnMember()?.role
+  // Where everybody is sent first. The screens without a permission are about the server and the account.
+  if (screen.path === 'home') {
+    const first = open.find(({ permission }) => permission !== undefined)
+    return <Navigate to={pathTo(first?.path ?? 'workspace')} replace />
+  }
+  return (
+    <Page title={screen.label}>
+      <Empty
+        action={
+          <Link to={pathTo('workspace')} search={{ tab: 'members' }}>
+            Members and their roles
+          </Link>
+        }
+      >
+        {screen.label} is not open to your role in this workspace, {role}. An administrator can
+        change your role.
+      </Empty>
+    </Page>
   )
 }
 

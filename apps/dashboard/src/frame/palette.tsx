@@ -5,7 +5,7 @@ import { useBotSearch } from '../api/bot-names.js'
 import { type Choice, ChoiceList } from '../ui/choice-list.js'
 import { Dialog } from '../ui/dialog.js'
 import { ShowMore } from '../ui/show-more.js'
-import { screens } from './screens.js'
+import { useScreens } from './screens.js'
 
 interface Target extends Choice {
   /** Of a bot, which is found by it too. */
@@ -28,6 +28,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const words = text.trim()
   const navigate = useNavigate()
+  const { screens } = useScreens()
   // The server looks among the names of all bots for the whole text, which finds one of many names that share a word,
   // and for the longest word; this page looks for the other words.
   const whole = useBotSearch(words)

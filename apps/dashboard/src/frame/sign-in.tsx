@@ -6,6 +6,7 @@ import { botstead } from '../ui/commands.js'
 import { Dialog } from '../ui/dialog.js'
 import { Form, TextField } from '../ui/form.js'
 import { ErrorPanel, Skeleton } from '../ui/states.js'
+import { useCodeOfAddress } from './code-of-address.js'
 import styles from './sign-in.module.css'
 import { rememberSignedIn } from './signed-in.js'
 
@@ -35,7 +36,8 @@ async function signIn(credential: { token: string } | { code: string }): Promise
   rememberSignedIn(true)
 }
 
-function TokenForm({ onDone }: { onDone: () => void }) {
+/** Signs the browser in with a token. */
+export function TokenForm({ onDone }: { onDone: () => void }) {
   const [token, setToken] = useState('')
   return (
     <Form
@@ -68,33 +70,17 @@ function TokenForm({ onDone }: { onDone: () => void }) {
   )
 }
 
-/** The code of a sign-in link, behind the `#`. */
-function codeOfAddress(): string {
-  return location.hash.slice(1)
-}
-
 /** The page on which a browser signs in; a code in the address signs in at once. */
 export function SignInScreen() {
   const navigate = useNavigate()
-  const [code, setCode] = useState(codeOfAddress)
+  const code = useCodeOfAddress()
   const [error, setError] = useState<unknown>()
   const started = useRef('')
-  useEffect(() => {
-    // A link that is pasted while this page is open changes the address alone: nothing is loaded.
-    const take = () => {
-      if (codeOfAddress() === '') return
-      setError(undefined)
-      setCode(codeOfAddress())
-    }
-    addEventListener('hashchange', take)
-    return () => removeEventListener('hashchange', take)
-  }, [])
   useEffect(() => {
     document.title = 'Sign in · Botstead'
     if (code === '' || started.current === code) return
     started.current = code
-    // The code works once: it must not stay in the address, in which people share it.
-    history.replaceState(null, '', location.pathname)
+    setError(undefined)
     signIn({ code }).then(() => navigate({ to: '/' }), setError)
   }, [code, navigate])
   if (code !== '' && error === undefined) return <Skeleton />

@@ -1,10 +1,15 @@
 import { call, queryClient } from '../api/queries.js'
 import { rememberSignedIn } from './signed-in.js'
 
-/** Signs this browser out, and forgets what it has read. */
-export async function signOut(): Promise<void> {
+/** Ends the session of this browser, and forgets what it has read. */
+export async function endSession(): Promise<void> {
   await call({}, 'deleteSession', { id: 'current' })
   queryClient.clear()
   rememberSignedIn(false)
+}
+
+/** Signs this browser out, and shows the sign-in. */
+export async function signOut(): Promise<void> {
+  await endSession()
   location.reload()
 }

@@ -6,6 +6,8 @@ import styles from './menu.module.css'
 
 interface MenuItem {
   label: string
+  /** A second line. */
+  hint?: string
   /** The key that does the same. */
   shortcut?: string
   isDangerous?: boolean
@@ -32,14 +34,17 @@ export function Menu({ label, items, trigger }: MenuProps) {
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className={styles.menu} align="end" sideOffset={4}>
-          {items.map(({ label: name, shortcut, isDangerous, isDisabled, onSelect }) => (
+          {items.map(({ label: name, hint, shortcut, isDangerous, isDisabled, onSelect }) => (
             <DropdownMenu.Item
               key={name}
               className={`${styles.item} ${isDangerous === true ? styles.danger : ''}`}
               disabled={isDisabled === true}
               onSelect={onSelect}
             >
-              {name}
+              <span>
+                {name}
+                {hint !== undefined && <span className={styles.hint}>{hint}</span>}
+              </span>
               {shortcut !== undefined && <kbd>{shortcut}</kbd>}
             </DropdownMenu.Item>
           ))}

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useAddressSearch, usePathTo } from '../../api/address.js'
 import { useBot } from '../../api/bot.js'
+import { useMay } from '../../api/role.js'
 import { Button } from '../../ui/button.js'
 import { CopyButton, Id } from '../../ui/copy.js'
 import { InstallationStatus } from '../../ui/installation-status.js'
@@ -11,6 +12,7 @@ import { Tabs } from '../../ui/tabs.js'
 import { describeTags } from '../../ui/tags.js'
 import { Time } from '../../ui/time.js'
 import { noteFailure } from '../../ui/toasts.js'
+import { BotAccess } from './bot-access.js'
 import { BotIssues } from './bot-issues.js'
 import { BotKeys } from './bot-keys.js'
 import { BotSettings } from './bot-settings.js'
@@ -20,23 +22,31 @@ import { TalkToBot } from './talk-to-bot.js'
 import { BotWebchatTab } from './webchat/webchat.js'
 
 const tabs = [
-  { id: 'overview', label: 'Overview' },
-  { id: 'settings', label: 'Settings' },
-  { id: 'webchat', label: 'Web chat' },
-  { id: 'keys', label: 'Keys and secrets' },
-  { id: 'issues', label: 'Issues' },
-  { id: 'versions', label: 'Versions' },
-]
+  { id: 'overview', label: 'Overview', permission: 'bots:read' },
+  { id: 'settings', label: 'Settings', permission: 'bots:write' },
+  { id: 'webchat', label: 'Web chat', permission: 'bots:write' },
+  { id: 'keys', label: 'Keys and secrets', permission: 'keys:read' },
+  { id: 'access', label: 'Access', permission: 'bots:manage' },
+  { id: 'issues', label: 'Issues', permission: 'logs:read' },
+  { id: 'versions', label: 'Versions', permission: 'bots:read' },
+] as const
 
 /** An open bot. */
 export function BotDetail({ id }: { id: string }) {
   const pathTo = usePathTo()
-  const [{ tab = 'overview' }] = useAddressSearch()
+  const may = useMay()
+  const open = tabs.filter(({ permission }) => may(permission))
+  const [search] = useAddressSearch()
+  const tab = open.find((each) => each.id === search.tab)?.id ?? 'overview'
   const { data, error, refetch } = useBot(id)
   const bot = data?.bot
   return (
-    <Detail title={bot?.name ?? id} back={pathTo('bots')} actions={bot && <Ping bot={bot} />}>
-      <Tabs tabs={tabs} current={tab} />
+    <Detail
+      title={bot?.name ?? id}
+      back={pathTo('bots')}
+      actions={bot && may('deliveries:write') && <Ping bot={bot} />}
+    >
+      <Tabs tabs={open} current={tab} />
       {bot === undefined ? (
         <Unread error={error} refetch={refetch} />
       ) : tab === 'settings' ? (
@@ -45,6 +55,8 @@ export function BotDetail({ id }: { id: string }) {
         <BotWebchatTab botId={bot.id} />
       ) : tab === 'keys' ? (
         <BotKeys bot={bot} />
+      ) : tab === 'access' ? (
+        <BotAccess botId={bot.id} />
       ) : tab === 'issues' ? (
         <BotIssues botId={bot.id} />
       ) : tab === 'versions' ? (

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { usePathTo } from '../../api/address.js'
+import { useMay, useOwnMember } from '../../api/role.js'
 import { ConfigurationField } from '../../ui/configuration-field.js'
 import { DeleteByName } from '../../ui/delete-by-name.js'
 import { Form, NameField, PurposeField, TextArea, TextField } from '../../ui/form.js'
@@ -13,6 +14,8 @@ import { type Bot, useBotActions } from './queries.js'
 /** The settings of a bot as a form. */
 export function BotSettings({ bot }: { bot: Bot }) {
   const { update, remove } = useBotActions()
+  const isOwn = useOwnMember()?.userId === bot.createdBy
+  const mayDelete = useMay()('bots:manage') || isOwn
   const pathTo = usePathTo()
   const navigate = useNavigate()
   const [name, setName] = useState(bot.name)
@@ -93,16 +96,18 @@ export function BotSettings({ bot }: { bot: Bot }) {
           </>
         )}
       </Form>
-      <DeleteByName
-        what="bot"
-        name={bot.name || bot.id}
-        consequence="Its conversations, files, keys and deliveries are deleted with it, for ever."
-        remove={async () => {
-          await remove(bot.id)
-          note(`${bot.name || bot.id} is deleted.`)
-          void navigate({ to: pathTo('bots') })
-        }}
-      />
+      {mayDelete && (
+        <DeleteByName
+          what="bot"
+          name={bot.name || bot.id}
+          consequence="Its conversations, files, keys and deliveries are deleted with it, for ever."
+          remove={async () => {
+            await remove(bot.id)
+            note(`${bot.name || bot.id} is deleted.`)
+            void navigate({ to: pathTo('bots') })
+          }}
+        />
+      )}
     </Pane>
   )
 }

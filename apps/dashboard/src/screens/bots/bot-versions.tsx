@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { useMay } from '../../api/role.js'
 import { Button } from '../../ui/button.js'
 import { Dialog } from '../../ui/dialog.js'
 import { Form, TextField } from '../../ui/form.js'
@@ -14,6 +15,8 @@ import { type BotVersion, useBotVersions, useVersionActions } from './queries.js
 export function BotVersions({ botId }: { botId: string }) {
   const { data, error, refetch } = useBotVersions(botId)
   const { addressOf, remove } = useVersionActions(botId)
+  const may = useMay()
+  const mayWrite = may('bots:write')
   const [chosen, setChosen] = useState<BotVersion>()
   return (
     <Pane>
@@ -30,38 +33,44 @@ export function BotVersions({ botId }: { botId: string }) {
             describe={(version) => ({ name: version.name, facts: <Facts version={version} /> })}
             actions={(version) => (
               <>
-                <Button
-                  aria-label={`Deploy again: ${version.name}`}
-                  onClick={() => setChosen(version)}
-                >
-                  Deploy again
-                </Button>
-                <Button
-                  aria-label={`Download the code of ${version.name}`}
-                  onClick={() => {
-                    addressOf(version.id).then((url) => location.assign(url), noteFailure)
-                  }}
-                >
-                  Download
-                </Button>
-                <Button
-                  kind="danger"
-                  aria-label={`Delete ${version.name}`}
-                  onClick={() => {
-                    remove(version.id).then(
-                      () => note(`The version ${version.name} is deleted.`),
-                      noteFailure,
-                    )
-                  }}
-                >
-                  Delete
-                </Button>
+                {mayWrite && (
+                  <Button
+                    aria-label={`Deploy again: ${version.name}`}
+                    onClick={() => setChosen(version)}
+                  >
+                    Deploy again
+                  </Button>
+                )}
+                {may('configuration:read') && (
+                  <Button
+                    aria-label={`Download the code of ${version.name}`}
+                    onClick={() => {
+                      addressOf(version.id).then((url) => location.assign(url), noteFailure)
+                    }}
+                  >
+                    Download
+                  </Button>
+                )}
+                {mayWrite && (
+                  <Button
+                    kind="danger"
+                    aria-label={`Delete ${version.name}`}
+                    onClick={() => {
+                      remove(version.id).then(
+                        () => note(`The version ${version.name} is deleted.`),
+                        noteFailure,
+                      )
+                    }}
+                  >
+                    Delete
+                  </Button>
+                )}
               </>
             )}
           />
         )}
         {data?.versions.length === 0 && <p className="muted">There is no version yet.</p>}
-        <NewVersion botId={botId} />
+        {mayWrite && <NewVersion botId={botId} />}
       </Part>
       {chosen !== undefined && (
         <DeployAgain botId={botId} version={chosen} onClose={() => setChosen(undefined)} />

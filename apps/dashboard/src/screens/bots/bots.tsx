@@ -1,6 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useAddressSearch, usePathTo, useScope } from '../../api/address.js'
+import { useMay } from '../../api/role.js'
 import { Button } from '../../ui/button.js'
 import { botstead, curlOf } from '../../ui/commands.js'
 import { Id } from '../../ui/copy.js'
@@ -41,8 +42,9 @@ export function BotsScreen() {
   const navigate = useNavigate()
   const { query, bots } = useBots(search.name)
   const create = () => change({ new: 'bot' })
-  useShortcuts({ n: { label: 'New bot', run: create } })
-  const newButton = (
+  const mayCreate = useMay()('bots:write')
+  useShortcuts(mayCreate ? { n: { label: 'New bot', run: create } } : {})
+  const newButton = mayCreate && (
     <Button kind="primary" icon={<Plus size={14} />} onClick={create}>
       New bot
     </Button>
@@ -64,6 +66,8 @@ export function BotsScreen() {
               empty={
                 (search.name ?? '') !== '' ? (
                   <Empty>No bot has this text in its name.</Empty>
+                ) : !mayCreate ? (
+                  <Empty>There is no bot yet that you may see.</Empty>
                 ) : (
                   <Empty
                     action={newButton}
@@ -90,7 +94,7 @@ export function BotsScreen() {
         }
         detail={item === undefined ? undefined : <BotDetail key={item} id={item} />}
       />
-      {search.new === 'bot' && (
+      {search.new === 'bot' && mayCreate && (
         <Dialog title="New bot" onClose={() => change({ new: undefined })}>
           <CreateBot
             onDone={(id) => void navigate({ to: pathTo('bots', id), search: { tab: 'keys' } })}

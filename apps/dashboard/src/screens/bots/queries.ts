@@ -125,6 +125,35 @@ export function useWebchatActions(id: string) {
   }
 }
 
+/** A member of the workspace, or an open invitation. */
+export type Member = Awaited<ReturnType<Client['getWorkspaceMember']>>
+
+/** The members and open invitations of the workspace, oldest first. */
+export function useMembers() {
+  const { workspaceId } = useScope()
+  const query = useInfiniteQuery(list({ workspaceId }, 'listWorkspaceMembers', { pageSize: 100 }))
+  return { query, members: query.data?.pages.flatMap(({ members }) => members) ?? [] }
+}
+
+/** The members who may see a bot. */
+export type Allowlist = Awaited<ReturnType<Client['getBotAllowlist']>>
+
+/** Loads the list of members who may see a bot. */
+export function useAllowlist(botId: string) {
+  const { workspaceId } = useScope()
+  return useQuery(read({ workspaceId }, 'getBotAllowlist', { botId }))
+}
+
+/** Changes the list of members who may see a bot; rejects with the refusal of the server. */
+export function useAllowlistActions(botId: string) {
+  const { workspaceId } = useScope()
+  return async (
+    input: Omit<Parameters<Client['updateBotAllowlist']>[0], 'botId'>,
+  ): Promise<void> => {
+    await change({ workspaceId }, 'updateBotAllowlist', { botId, ...input })
+  }
+}
+
 /** Changes of bots; each rejects with the refusal of the server. */
 export function useBotActions() {
   const { workspaceId } = useScope()

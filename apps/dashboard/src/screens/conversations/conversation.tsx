@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { useAddressSearch, useScope } from '../../api/address.js'
+import { useMay } from '../../api/role.js'
 import { useTimeline } from '../../api/timeline.js'
 import { Button } from '../../ui/button.js'
 import { Empty, ErrorPanel, Skeleton } from '../../ui/states.js'
@@ -15,6 +16,7 @@ export function Conversation({ conversation }: { conversation: ConversationSumma
   const { id, botId } = conversation
   const { workspaceId } = useScope()
   const [{ message, view, hide = '' }, change] = useAddressSearch()
+  const mayWrite = useMay()('conversations:write')
   const kinds = shownKinds(hide)
   const [around, setAround] = useState(message)
   const timeline = useTimeline({ scope: { workspaceId }, id, kinds, around })
@@ -56,7 +58,9 @@ export function Conversation({ conversation }: { conversation: ConversationSumma
         )
       ) : window.entries.length === 0 ? (
         <div className={styles.conversation}>
-          <Empty>Nothing was written in this conversation yet. Write in the box below.</Empty>
+          <Empty>
+            Nothing was written in this conversation yet.{mayWrite && ' Write in the box below.'}
+          </Empty>
         </div>
       ) : (
         <Transcript
@@ -74,7 +78,7 @@ export function Conversation({ conversation }: { conversation: ConversationSumma
         />
       )}
       <PendingDeliveries timeline={timeline} />
-      <Composer conversation={conversation} onWritten={() => timeline.renew()} />
+      {mayWrite && <Composer conversation={conversation} onWritten={() => timeline.renew()} />}
     </div>
   )
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { usePathTo } from '../../api/address.js'
+import { useMay } from '../../api/role.js'
 import { Button } from '../../ui/button.js'
 import { Id } from '../../ui/copy.js'
 import { Json } from '../../ui/json.js'
@@ -45,6 +46,7 @@ export function UserDetail({ id }: { id: string }) {
   const pathTo = usePathTo()
   const query = useUser(id)
   const { ban, unban, revokeKeys } = useDataActions()
+  const mayWrite = useMay()('conversations:write')
   const user = query.data?.user
   const act = (work: Promise<void>, done: string) => void work.then(() => note(done), noteFailure)
   return (
@@ -52,7 +54,8 @@ export function UserDetail({ id }: { id: string }) {
       title={user?.name || id}
       back={pathTo('data')}
       actions={
-        user && (
+        user &&
+        mayWrite && (
           <>
             <Button
               onClick={() => act(revokeKeys(id), 'Keys that were issued so far are refused.')}
@@ -110,6 +113,7 @@ export function EventDetail({ id }: { id: string }) {
   const originOf = useOrigin()
   const query = useEvent(id)
   const { cancelEvent } = useDataActions()
+  const mayWrite = useMay()('conversations:write')
   const event = query.data?.event
   return (
     <Detail
@@ -117,7 +121,8 @@ export function EventDetail({ id }: { id: string }) {
       back={pathTo('data')}
       backTab="events"
       actions={
-        event?.status === 'scheduled' && (
+        event?.status === 'scheduled' &&
+        mayWrite && (
           <Button
             kind="danger"
             onClick={() => {

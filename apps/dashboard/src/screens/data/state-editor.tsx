@@ -1,6 +1,8 @@
 import { useState } from 'react'
 import { useAddressSearch } from '../../api/address.js'
+import { useMay } from '../../api/role.js'
 import { Form, SelectField, TextField } from '../../ui/form.js'
+import { Json } from '../../ui/json.js'
 import { JsonField } from '../../ui/json-field.js'
 import { requireObject } from '../../ui/json-text.js'
 import { Pane, Part } from '../../ui/part.js'
@@ -67,6 +69,7 @@ export function StateEditor({ botId }: { botId: string }) {
 /** Changes the value of a state; the server checks it against the schema that the bot declares. */
 function StateForm({ of, state }: { of: StateKey; state: State }) {
   const { setState } = useDataActions()
+  const mayWrite = useMay()('conversations:write')
   const [text, setText] = useState(JSON.stringify(state.payload, undefined, 2))
   return (
     <Part
@@ -82,24 +85,28 @@ function StateForm({ of, state }: { of: StateKey; state: State }) {
         </>
       }
     >
-      <Form
-        submit="Save"
-        onSubmit={async () => {
-          await setState(of, requireObject(text, 'The value'))
-          note('The state is saved.')
-        }}
-      >
-        {(faultOf) => (
-          <JsonField
-            label="Value"
-            hint="Checked against the schema that the bot declares for it."
-            rows={12}
-            error={faultOf('payload')}
-            value={text}
-            onChange={setText}
-          />
-        )}
-      </Form>
+      {!mayWrite ? (
+        <Json label="Value" value={state.payload} />
+      ) : (
+        <Form
+          submit="Save"
+          onSubmit={async () => {
+            await setState(of, requireObject(text, 'The value'))
+            note('The state is saved.')
+          }}
+        >
+          {(faultOf) => (
+            <JsonField
+              label="Value"
+              hint="Checked against the schema that the bot declares for it."
+              rows={12}
+              error={faultOf('payload')}
+              value={text}
+              onChange={setText}
+            />
+          )}
+        </Form>
+      )}
     </Part>
   )
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAddressSearch, usePathTo } from '../../api/address.js'
+import { useMay } from '../../api/role.js'
 import { Button } from '../../ui/button.js'
 import { Id } from '../../ui/copy.js'
 import { formatBytes, formatNumber } from '../../ui/numbers.js'
@@ -21,17 +22,18 @@ import { type File, useFile, useFileActions } from './queries.js'
 import { ReplaceContent } from './replace-content.js'
 import { FileStatus, fileStatuses } from './statuses.js'
 
-const tabs = [
+const readTabs = [
   { id: 'content', label: 'Content' },
   { id: 'passages', label: 'Passages' },
   { id: 'indexing-report', label: 'Not read' },
   { id: 'details', label: 'Details' },
-  { id: 'settings', label: 'Settings' },
 ]
+const tabs = [...readTabs, { id: 'settings', label: 'Settings' }]
 
 /** An open file: its content, its passages, its indexing report and its description. */
 export function FileDetail({ id }: { id: string }) {
   const pathTo = usePathTo()
+  const mayWrite = useMay()('files:write')
   const [{ tab = 'content' }] = useAddressSearch()
   const { data, error, refetch } = useFile(id)
   const file = data?.file
@@ -42,7 +44,7 @@ export function FileDetail({ id }: { id: string }) {
       actions={file && <Actions file={file} />}
     >
       {file !== undefined && <Standing file={file} />}
-      <Tabs tabs={tabs} current={tab} />
+      <Tabs tabs={mayWrite ? tabs : readTabs} current={tab} />
       {file === undefined ? (
         <Unread error={error} refetch={refetch} />
       ) : tab === 'passages' ? (
@@ -51,7 +53,7 @@ export function FileDetail({ id }: { id: string }) {
         <IndexingReport file={file} />
       ) : tab === 'details' ? (
         <Details file={file} />
-      ) : tab === 'settings' ? (
+      ) : tab === 'settings' && mayWrite ? (
         <FileSettings key={file.id} file={file} />
       ) : (
         <Preview file={file} />
@@ -62,6 +64,7 @@ export function FileDetail({ id }: { id: string }) {
 
 /** The status with its reason, and advice. */
 function Standing({ file }: { file: File }) {
+  const mayWrite = useMay()('files:write')
   const { kind, advice } = fileStatuses[file.status]
   const { indexingProgress: progress, failedStatusReason } = file
   return (
@@ -81,7 +84,7 @@ function Standing({ file }: { file: File }) {
         </p>
       )}
       <IndexingReportLink file={file} />
-      {file.status === 'indexing_failed' && (file.indexingOmissions ?? 0) > 0 && (
+      {mayWrite && file.status === 'indexing_failed' && (file.indexingOmissions ?? 0) > 0 && (
         <IndexAnyway file={file} />
       )}
       {kind !== 'done' && <p className="muted">{advice}</p>}
@@ -110,6 +113,7 @@ function IndexAnyway({ file }: { file: File }) {
 }
 
 function Actions({ file }: { file: File }) {
+  const mayWrite = useMay()('files:write')
   const pathTo = usePathTo()
   const { reindex } = useFileActions()
   const [isBusy, setBusy] = useState(false)
@@ -121,28 +125,26 @@ function Actions({ file }: { file: File }) {
           Search in here
         </Link>
       )}
-      {file.sha256 === undefined ? (
-        <ReplaceContent file={file} />
-      ) : (
-        <>
-          <a href={contentUrl(file)} download={partsOf(file.key).name} className={styles.action}>
-            Download
-          </a>
-          <ReplaceContent file={file} />
-          <Button
-            isBusy={isBusy}
-            disabled={file.status === 'indexing_pending'}
-            title="Search finds the former passages until the new ones are written"
-            onClick={() => {
-              setBusy(true)
-              reindex([file.id])
-                .then(() => note('The file will be indexed.'), noteFailure)
-                .finally(() => setBusy(false))
-            }}
-          >
-            {isIndexed ? 'Index again' : 'Index'}
-          </Button>
-        </>
+      {file.sha256 !== undefined && (
+        <a href={contentUrl(file)} download={partsOf(file.key).name} className={styles.action}>
+          Download
+        </a>
+      )}
+      {mayWrite && <ReplaceContent file={file} />}
+      {mayWrite && file.sha256 !== undefined && (
+        <Button
+          isBusy={isBusy}
+          disabled={file.status === 'indexing_pending'}
+          title="Search finds the former passages until the new ones are written"
+          onClick={() => {
+            setBusy(true)
+            reindex([file.id])
+              .then(() => note('The file will be indexed.'), noteFailure)
+              .finally(() => setBusy(false))
+          }}
+        >
+          {isIndexed ? 'Index again' : 'Index'}
+        </Button>
       )}
     </>
   )

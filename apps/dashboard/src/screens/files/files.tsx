@@ -2,6 +2,7 @@ import { useParams } from '@tanstack/react-router'
 import { Upload } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
 import { type Search, useAddressSearch, usePathTo, useScope } from '../../api/address.js'
+import { useMay } from '../../api/role.js'
 import { Button } from '../../ui/button.js'
 import { ChooseBot } from '../../ui/choose-bot.js'
 import { botstead, curlOf, curlOfContent } from '../../ui/commands.js'
@@ -132,13 +133,14 @@ function FilesOfBot({ item }: { item: string | undefined }) {
   const [search, change] = useAddressSearch()
   const pathTo = usePathTo()
   const [chosen, setChosen] = useState<readonly Chosen[]>([])
-  const isAbove = useDrop(setChosen)
+  const mayWrite = useMay()('files:write')
+  const isAbove = useDrop(mayWrite ? setChosen : ignore)
   const input = useRef<HTMLInputElement>(null)
   const { query, files } = useFiles(inputOf(search))
   const tagNames = useTagNames()
   const prefetch = usePrefetchFile()
   const choose = () => input.current?.click()
-  useShortcuts({ u: { label: 'Upload files', run: choose } })
+  useShortcuts(mayWrite ? { u: { label: 'Upload files', run: choose } } : {})
 
   const { prefix = '', text, status, tags } = search
   const fields: readonly FilterField[] = [
@@ -159,24 +161,26 @@ function FilesOfBot({ item }: { item: string | undefined }) {
     <Page
       title="Files"
       actions={
-        <>
-          <Button kind="primary" icon={<Upload size={14} />} onClick={choose}>
-            Upload files
-          </Button>
-          <input
-            ref={input}
-            type="file"
-            multiple
-            hidden
-            aria-label="Files to upload"
-            onChange={({ target }) => {
-              const contents = [...(target.files ?? [])]
-              setChosen(contents.map((content) => ({ path: content.name, content })))
-              // The same files can be chosen again afterwards.
-              target.value = ''
-            }}
-          />
-        </>
+        mayWrite && (
+          <>
+            <Button kind="primary" icon={<Upload size={14} />} onClick={choose}>
+              Upload files
+            </Button>
+            <input
+              ref={input}
+              type="file"
+              multiple
+              hidden
+              aria-label="Files to upload"
+              onChange={({ target }) => {
+                const contents = [...(target.files ?? [])]
+                setChosen(contents.map((content) => ({ path: content.name, content })))
+                // The same files can be chosen again afterwards.
+                target.value = ''
+              }}
+            />
+          </>
+        )
       }
     >
       <div className={styles.screen}>
@@ -194,7 +198,7 @@ function FilesOfBot({ item }: { item: string | undefined }) {
                 currentId={item}
                 prefetch={prefetch}
                 query={query}
-                selectionActions={(ids, clear) => <SelectionActions ids={ids} clear={clear} />}
+                {...(mayWrite && { selectionActions: selected })}
                 empty={
                   isFiltered || prefix !== '' ? (
                     <Empty
@@ -215,8 +219,10 @@ function FilesOfBot({ item }: { item: string | undefined }) {
                     >
                       No file matches.
                     </Empty>
-                  ) : (
+                  ) : mayWrite ? (
                     <NoFiles choose={choose} />
+                  ) : (
+                    <Empty>This bot has no files yet.</Empty>
                   )
                 }
               />
@@ -225,7 +231,7 @@ function FilesOfBot({ item }: { item: string | undefined }) {
           }
           detail={item === undefined ? undefined : <FileDetail key={item} id={item} />}
         />
-        {isAbove && <div className={uploadStyles.drop}>Drop to upload</div>}
+        {isAbove && mayWrite && <div className={uploadStyles.drop}>Drop to upload</div>}
       </div>
       {chosen.length > 0 && (
         <UploadDialog chosen={chosen} prefix={prefix} onClose={() => setChosen([])} />
@@ -233,6 +239,12 @@ function FilesOfBot({ item }: { item: string | undefined }) {
     </Page>
   )
 }
+
+const ignore = () => {}
+
+const selected = (ids: readonly string[], clear: () => void) => (
+  <SelectionActions ids={ids} clear={clear} />
+)
 
 /** The page of a bot without files. */
 function NoFiles({ choose }: { choose: () => void }) {

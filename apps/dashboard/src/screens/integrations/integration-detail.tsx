@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useAddressSearch, usePathTo } from '../../api/address.js'
+import { useMay } from '../../api/role.js'
 import { Id } from '../../ui/copy.js'
 import { DeleteByName } from '../../ui/delete-by-name.js'
 import { Json } from '../../ui/json.js'
@@ -21,17 +22,20 @@ import {
 } from './queries.js'
 
 const tabs = [
-  { id: 'definition', label: 'Definition' },
-  { id: 'installations', label: 'Installations' },
-  { id: 'install', label: 'Install' },
-  { id: 'keys', label: 'Keys and secrets' },
-  { id: 'log', label: 'Log' },
-]
+  { id: 'definition', label: 'Definition', permission: 'bots:read' },
+  { id: 'installations', label: 'Installations', permission: 'bots:read' },
+  { id: 'install', label: 'Install', permission: 'bots:write' },
+  { id: 'keys', label: 'Keys and secrets', permission: 'keys:read' },
+  { id: 'log', label: 'Log', permission: 'logs:read' },
+] as const
 
 /** An open integration. */
 export function IntegrationDetail({ id }: { id: string }) {
   const pathTo = usePathTo()
-  const [{ tab = 'definition' }] = useAddressSearch()
+  const may = useMay()
+  const open = tabs.filter(({ permission }) => may(permission))
+  const [search] = useAddressSearch()
+  const tab = open.find((each) => each.id === search.tab)?.id ?? 'definition'
   const { data, error, refetch } = useIntegration(id)
   const integration = data?.integration
   return (
@@ -39,7 +43,7 @@ export function IntegrationDetail({ id }: { id: string }) {
       title={integration === undefined ? id : `${integration.name} ${integration.version}`}
       back={pathTo('integrations')}
     >
-      <Tabs tabs={tabs} current={tab} />
+      <Tabs tabs={open} current={tab} />
       {integration === undefined ? (
         <Unread error={error} refetch={refetch} />
       ) : tab === 'installations' ? (
@@ -75,6 +79,7 @@ function IntegrationKeys({ id }: { id: string }) {
 
 function Definition({ integration }: { integration: Integration }) {
   const { remove } = useIntegrationActions()
+  const mayDelete = useMay()('bots:write')
   const pathTo = usePathTo()
   const navigate = useNavigate()
   const namesOf = (map: object) => Object.keys(map).join(', ') || 'none'
@@ -97,16 +102,18 @@ function Definition({ integration }: { integration: Integration }) {
       <Pane>
         <Json label="Schema of the configuration" value={integration.configuration.schema} />
         <Json label="Definition" value={integration} />
-        <DeleteByName
-          what="integration"
-          name={integration.name}
-          consequence="Bots in which it is installed must remove it first."
-          remove={async () => {
-            await remove(integration.id)
-            note(`${integration.name} is deleted.`)
-            void navigate({ to: pathTo('integrations') })
-          }}
-        />
+        {mayDelete && (
+          <DeleteByName
+            what="integration"
+            name={integration.name}
+            consequence="Bots in which it is installed must remove it first."
+            remove={async () => {
+              await remove(integration.id)
+              note(`${integration.name} is deleted.`)
+              void navigate({ to: pathTo('integrations') })
+            }}
+          />
+        )}
       </Pane>
     </>
   )

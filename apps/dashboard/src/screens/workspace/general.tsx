@@ -1,5 +1,6 @@
 import type { Client } from '@botstead/contract'
 import { useState } from 'react'
+import { useMay } from '../../api/role.js'
 import { Id } from '../../ui/copy.js'
 import { Form, NameField, PurposeField, TextField } from '../../ui/form.js'
 import { formatNumber } from '../../ui/numbers.js'
@@ -14,6 +15,7 @@ type Workspace = Awaited<ReturnType<Client['getWorkspace']>>
 /** Name and purpose of the workspace. */
 export function General({ workspace }: { workspace: Workspace }) {
   const { update } = useWorkspaceActions()
+  const mayWrite = useMay()('workspace:write')
   const [name, setName] = useState(workspace.name)
   const [handle, setHandle] = useState(workspace.handle ?? '')
   const [about, setAbout] = useState(workspace.about ?? '')
@@ -22,36 +24,39 @@ export function General({ workspace }: { workspace: Workspace }) {
       <Facts
         facts={[
           ['Id', <Id key="id" id={workspace.id} what="id of the workspace" />],
+          ['Name', workspace.name],
           ['Bots', formatNumber(workspace.botCount)],
           ['Created', <Time key="created" at={workspace.createdAt} />],
         ]}
       />
-      <Pane>
-        <Part title="Settings">
-          <Form
-            submit="Save"
-            onSubmit={async () => {
-              await update({ name, about, ...(handle !== '' && { handle }) })
-              note('The settings are saved.')
-            }}
-          >
-            {(faultOf) => (
-              <>
-                <NameField error={faultOf('name')} value={name} onChange={setName} />
-                <TextField
-                  label="Handle"
-                  maxLength={100}
-                  hint="Unique short name, before the names of what the workspace publishes: lowercase letters, digits, - and _."
-                  error={faultOf('handle')}
-                  value={handle}
-                  onChange={(event) => setHandle(event.target.value)}
-                />
-                <PurposeField error={faultOf('about')} value={about} onChange={setAbout} />
-              </>
-            )}
-          </Form>
-        </Part>
-      </Pane>
+      {mayWrite && (
+        <Pane>
+          <Part title="Settings">
+            <Form
+              submit="Save"
+              onSubmit={async () => {
+                await update({ name, about, ...(handle !== '' && { handle }) })
+                note('The settings are saved.')
+              }}
+            >
+              {(faultOf) => (
+                <>
+                  <NameField error={faultOf('name')} value={name} onChange={setName} />
+                  <TextField
+                    label="Handle"
+                    maxLength={100}
+                    hint="Unique short name, before the names of what the workspace publishes: lowercase letters, digits, - and _."
+                    error={faultOf('handle')}
+                    value={handle}
+                    onChange={(event) => setHandle(event.target.value)}
+                  />
+                  <PurposeField error={faultOf('about')} value={about} onChange={setAbout} />
+                </>
+              )}
+            </Form>
+          </Part>
+        </Pane>
+      )}
     </>
   )
 }

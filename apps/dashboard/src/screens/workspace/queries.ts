@@ -1,7 +1,7 @@
-import type { Client } from '@botstead/contract'
-import { useQuery } from '@tanstack/react-query'
+import type { Client, Role } from '@botstead/contract'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useScope } from '../../api/address.js'
-import { change, read } from '../../api/queries.js'
+import { call, change, list, read } from '../../api/queries.js'
 
 type UpdateWorkspace = Omit<NonNullable<Parameters<Client['updateWorkspace']>[0]>, 'id'>
 
@@ -9,6 +9,43 @@ export function useWorkspace() {
   const { workspaceId } = useScope()
   return useQuery(read({ workspaceId }, 'getWorkspace', { id: workspaceId }))
 }
+
+/** A member of the workspace, or an open invitation. */
+export type Member = Awaited<ReturnType<Client['getWorkspaceMember']>>
+
+/** The members and open invitations, oldest first. */
+export function useMembers() {
+  const { workspaceId } = useScope()
+  const query = useInfiniteQuery(list({ workspaceId }, 'listWorkspaceMembers', { pageSize: 100 }))
+  return { query, members: query.data?.pages.flatMap(({ members }) => members) ?? [] }
+}
+
+/** Changes of members; each rejects with the refusal of the server. */
+export function useMemberActions() {
+  const { workspaceId } = useScope()
+  const scope = { workspaceId }
+  return {
+    /** @returns the address of the invitation */
+    invite: async (email: string, role: Role): Promise<string> =>
+      (await change(scope, 'createWorkspaceMember', { email, role })).invitationUrl,
+    /** @returns the new address of the invitation */
+    renew: async (id: string): Promise<string> =>
+      (await call(scope, 'renewWorkspaceInvitation', { id })).invitationUrl,
+    changeRole: async (id: string, role: Role): Promise<void> => {
+      await change(scope, 'updateWorkspaceMember', { id, role })
+    },
+    remove: async (id: string): Promise<void> => {
+      await change(scope, 'deleteWorkspaceMember', { id })
+    },
+    /** As `remove`, of the reader, who may read nothing of the workspace afterwards. */
+    leave: async (id: string): Promise<void> => {
+      await call(scope, 'deleteWorkspaceMember', { id })
+    },
+  }
+}
+
+/** The limits of a new token; those of its owner where they are absent. */
+export type NewToken = Parameters<Client['createPersonalAccessToken']>[0]
 
 /** The tokens of the signed-in account, without their values. */
 export function useTokens() {
@@ -38,8 +75,8 @@ export function useWorkspaceActions() {
     update: async (input: UpdateWorkspace): Promise<void> => {
       await change({ workspaceId }, 'updateWorkspace', { id: workspaceId, ...input })
     },
-    createToken: async (note: string): Promise<string> => {
-      const { pat } = await change({}, 'createPersonalAccessToken', { note })
+    createToken: async (input: NewToken): Promise<string> => {
+      const { pat } = await change({}, 'createPersonalAccessToken', input)
       return pat.value
     },
     removeToken: async (id: string): Promise<void> => {

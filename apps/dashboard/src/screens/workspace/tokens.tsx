@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { useScope } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
 import { Dialog } from '../../ui/dialog.js'
 import { Form, TextField } from '../../ui/form.js'
@@ -9,36 +10,43 @@ import { ErrorPanel, Skeleton } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
 import { note } from '../../ui/toasts.js'
 import { useTokens, useWorkspaceActions } from './queries.js'
+import { inputOf, LimitsOf, noLimits, TokenLimitFields, type TokenLimits } from './token-limits.js'
 
 /** Personal access tokens of the account, with which programs act for it. */
 export function Tokens() {
   const { createToken, removeToken } = useWorkspaceActions()
+  const { workspaceId } = useScope()
   const { data, error, refetch } = useTokens()
   const [purpose, setPurpose] = useState('')
+  const [limits, setLimits] = useState<TokenLimits>(noLimits)
   const [made, setMade] = useState<string>()
   const [revoked, setRevoked] = useState<{ id: string; note: string }>()
   return (
     <Pane>
       <Part
         title="New token"
-        hint="A personal access token has all your permissions. Give a program that serves one bot a key of that bot instead."
+        hint="A personal access token has your permissions, or fewer if you limit it. Give a program that serves one bot a key of that bot instead."
       >
         <Form
           submit="Create a token"
           onSubmit={async () => {
-            setMade(await createToken(purpose))
+            setMade(await createToken({ note: purpose, ...inputOf(limits, workspaceId) }))
             setPurpose('')
+            setLimits(noLimits)
           }}
         >
           {(faultOf) => (
-            <TextField
-              label="What it is for"
-              required
-              maxLength={500}
-              error={faultOf('note')}
-              value={purpose}
-              onChange={(event) => setPurpose(event.target.value)}
-            />
+            <>
+              <TextField
+                label="What it is for"
+                required
+                maxLength={500}
+                error={faultOf('note')}
+                value={purpose}
+                onChange={(event) => setPurpose(event.target.value)}
+              />
+              <TokenLimitFields limits={limits} onChange={setLimits} faultOf={faultOf} />
+            </>
           )}
         </Form>
         {made !== undefined && <SecretOnce what="token" value={made} />}
@@ -54,6 +62,7 @@ export function Tokens() {
             facts: (
               <>
                 Created <Time at={token.createdAt} />, <LastUse at={token.lastUsedAt} />
+                <LimitsOf token={token} />
               </>
             ),
           })}

@@ -4,6 +4,7 @@ import { ErrorPanel, Skeleton } from '../../ui/states.js'
 import { Tabs } from '../../ui/tabs.js'
 import { General } from './general.js'
 import { Limits } from './limits.js'
+import { Members } from './members.js'
 import { useWorkspace } from './queries.js'
 import { ServerTab } from './server.js'
 import { Sessions } from './sessions.js'
@@ -11,6 +12,7 @@ import { Tokens } from './tokens.js'
 
 const tabs = [
   { id: 'general', label: 'General' },
+  { id: 'members', label: 'Members' },
   { id: 'tokens', label: 'Tokens' },
   { id: 'sessions', label: 'Sessions' },
   { id: 'limits', label: 'Limits' },
@@ -32,6 +34,8 @@ export function WorkspaceScreen() {
 
 function Tab({ id }: { id: string }) {
   switch (id) {
+    case 'members':
+      return <Members />
     case 'tokens':
       return <Tokens />
     case 'sessions':

@@ -1,5 +1,6 @@
 import { RotateCw } from 'lucide-react'
 import { useState } from 'react'
+import { useMay } from '../../api/role.js'
 import type { TimelineDelivery } from '../../api/timeline-window.js'
 import { Button } from '../button.js'
 import { Status, type StatusKind } from '../status.js'
@@ -26,6 +27,7 @@ interface DeliveriesProps {
 
 /** The deliveries about an entry: to whom, how long each took, and what failed. */
 export function Deliveries({ deliveries, botId, isOpen, toggle, replay }: DeliveriesProps) {
+  const mayReplay = useMay()('deliveries:write')
   if (deliveries.length === 0) return null
   return (
     <ul className={styles.deliveries} aria-label="Deliveries">
@@ -50,7 +52,9 @@ export function Deliveries({ deliveries, botId, isOpen, toggle, replay }: Delive
                 next attempt <Time at={delivery.nextAttemptAt} />
               </span>
             )}
-            {delivery.status === 'failed' && <ReplayButton replay={() => replay(delivery.id)} />}
+            {delivery.status === 'failed' && mayReplay && (
+              <ReplayButton replay={() => replay(delivery.id)} />
+            )}
           </div>
           {delivery.lastError !== undefined && delivery.status !== 'delivered' && (
             <p className={styles.reason}>{delivery.lastError}</p>

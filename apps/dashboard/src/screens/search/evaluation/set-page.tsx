@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { ArrowLeft, Play } from 'lucide-react'
 import { useState } from 'react'
 import { useAddressSearch, usePathTo } from '../../../api/address.js'
+import { useMay } from '../../../api/role.js'
 import { Button } from '../../../ui/button.js'
 import { Dialog } from '../../../ui/dialog.js'
 import { useShortcuts } from '../../../ui/shortcuts.js'
@@ -27,8 +28,9 @@ export function SetPage({ id }: { id: string }) {
   const { data, error, refetch } = useSet(id)
   const [isStarting, setStarting] = useState(false)
   const set = data?.evaluationSet
+  const mayRun = useMay()('files:write')
   const isEmpty = set === undefined || set.cases === 0
-  useShortcuts({ r: { label: 'Run the cases', run: () => setStarting(!isEmpty) } })
+  useShortcuts(mayRun ? { r: { label: 'Run the cases', run: () => setStarting(!isEmpty) } } : {})
   return (
     <article className={styles.page}>
       <header className={styles.bar}>
@@ -41,14 +43,16 @@ export function SetPage({ id }: { id: string }) {
           <ArrowLeft size={16} aria-hidden="true" />
         </Link>
         <h2>{set?.name ?? id}</h2>
-        <Button
-          kind="primary"
-          icon={<Play size={14} />}
-          disabled={isEmpty}
-          onClick={() => setStarting(true)}
-        >
-          Run the cases
-        </Button>
+        {mayRun && (
+          <Button
+            kind="primary"
+            icon={<Play size={14} />}
+            disabled={isEmpty}
+            onClick={() => setStarting(true)}
+          >
+            Run the cases
+          </Button>
+        )}
       </header>
       <Tabs tabs={parts} current={part} param="part" name="Parts of the set" />
       {set === undefined ? (

@@ -2,6 +2,7 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { usePathTo, useScope } from '../../../api/address.js'
+import { useMay } from '../../../api/role.js'
 import { Button } from '../../../ui/button.js'
 import { curlOf } from '../../../ui/commands.js'
 import { type Column, DataTable } from '../../../ui/data-table.js'
@@ -27,6 +28,7 @@ export function EvaluationSets() {
 }
 
 function SetList() {
+  const mayCreate = useMay()('files:write')
   const pathTo = usePathTo()
   const { query, sets } = useSets()
   const [isOpen, setOpen] = useState(false)
@@ -36,9 +38,11 @@ function SetList() {
         <p className="muted">
           Questions whose right answers are known; a run measures how well search answers them.
         </p>
-        <Button kind="primary" icon={<Plus size={14} />} onClick={() => setOpen(true)}>
-          Create a set
-        </Button>
+        {mayCreate && (
+          <Button kind="primary" icon={<Plus size={14} />} onClick={() => setOpen(true)}>
+            Create a set
+          </Button>
+        )}
       </div>
       <DataTable
         label="Evaluation sets"

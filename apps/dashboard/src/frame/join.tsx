@@ -1,0 +1,215 @@
+import type { Client } from '@botstead/contract'
+import { useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useCallback, useEffect, useState } from 'react'
+import { everyBot } from '../api/address.js'
+import { isFinal, isSignedOut } from '../api/client.js'
+import { call, change } from '../api/queries.js'
+import { Button } from '../ui/button.js'
+import { Form, NameField, TextField } from '../ui/form.js'
+import { Facts } from '../ui/page.js'
+import { roleTexts } from '../ui/roles.js'
+import { ErrorPanel, Skeleton } from '../ui/states.js'
+import { Time } from '../ui/time.js'
+import { noteFailure, Toasts } from '../ui/toasts.js'
+import { useCodeOfAddress } from './code-of-address.js'
+import { TokenForm } from './sign-in.js'
+import styles from './sign-in.module.css'
+import { endSession, signOut } from './sign-out.js'
+import { mayBeSignedIn, rememberSignedIn } from './signed-in.js'
+
+type Invitation = Awaited<ReturnType<Client['getInvitation']>>
+type Account = Awaited<ReturnType<Client['getAccount']>>['account']
+
+function Center({ title, children }: { title: string; children: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Botstead`
+  }, [title])
+  return (
+    <main className={styles.page}>
+      <h1>{title}</h1>
+      {children}
+      <Toasts />
+    </main>
+  )
+}
+
+/** The page of an invitation, for people with and without an account. */
+export function JoinScreen() {
+  const code = useCodeOfAddress()
+  if (code === '') {
+    return (
+      <Center title="Join a workspace">
+        <p>
+          Open the address of the invitation again: it is not complete, or this page was loaded
+          anew.
+        </p>
+      </Center>
+    )
+  }
+  return <Invited key={code} code={code} />
+}
+
+function Invited({ code }: { code: string }) {
+  const [invitation, setInvitation] = useState<Invitation>()
+  const [error, setError] = useState<unknown>()
+  const { account, readAgain } = useAccount()
+  const load = useCallback(() => {
+    setError(undefined)
+    call({}, 'getInvitation', { code }).then(setInvitation, setError)
+  }, [code])
+  useEffect(load, [load])
+  if (error !== undefined) {
+    return (
+      <Center title="Join a workspace">
+        <ErrorPanel error={error} {...(!isFinal(error) && { retry: load })} />
+      </Center>
+    )
+  }
+  if (invitation === undefined || account === undefined) return <Skeleton />
+  const { workspaceName, email, role, expiresAt } = invitation
+  return (
+    <Center title={`Join ${workspaceName}`}>
+      <Facts
+        facts={[
+          ['Workspace', workspaceName],
+          ['Invited', email],
+          [
+            'Role',
+            <span key="role">
+              {role}
+              <div className="muted">{roleTexts[role]}</div>
+            </span>,
+          ],
+          ['Valid until', <Time key="end" at={expiresAt} />],
+        ]}
+      />
+      {account === null ? (
+        <SignUp code={code} email={email} onSignedIn={readAgain} />
+      ) : (
+        <Accept code={code} account={account} onSignedOut={readAgain} />
+      )}
+    </Center>
+  )
+}
+
+/** The account that this browser is signed in with: null for none, undefined while it is unknown. */
+function useAccount() {
+  const [account, setAccount] = useState<Account | null>()
+  const readAgain = useCallback(async () => {
+    if (!mayBeSignedIn()) return setAccount(null)
+    await call({}, 'getAccount', {}).then(
+      (found) => setAccount(found.account),
+      (error) => {
+        setAccount(null)
+        if (!isSignedOut(error)) noteFailure(error)
+      },
+    )
+  }, [])
+  useEffect(() => void readAgain(), [readAgain])
+  return { account, readAgain }
+}
+
+function useEnter(): (workspaceId: string) => void {
+  const navigate = useNavigate()
+  return (workspaceId) => void navigate({ to: `/${workspaceId}/${everyBot}/home`, replace: true })
+}
+
+interface SignUpProps {
+  code: string
+  email: string
+  onSignedIn: () => Promise<void>
+}
+
+/** Makes an account for the invited address, or signs in with another one. */
+function SignUp({ code, email, onSignedIn }: SignUpProps) {
+  const enter = useEnter()
+  const [name, setName] = useState('')
+  const [hasAccount, setHasAccount] = useState(false)
+  if (hasAccount) {
+    return (
+      <>
+        <TokenForm onDone={() => void onSignedIn()} />
+        <Button kind="quiet" onClick={() => setHasAccount(false)}>
+          I have no account yet
+        </Button>
+      </>
+    )
+  }
+  return (
+    <>
+      <Form
+        submit="Join"
+        onSubmit={async () => {
+          const { workspaceId } = await call({}, 'signUpWithInvitation', {
+            code,
+            displayName: name,
+          })
+          rememberSignedIn(true)
+          enter(workspaceId)
+        }}
+      >
+        {(faultOf) => (
+          <TextField
+            label="Your name"
+            required
+            maxLength={200}
+            autoFocus
+            autoComplete="name"
+            hint={`Shown to the other members, beside ${email}. This browser stays signed in; for another one, make a token on the page Workspace.`}
+            error={faultOf('displayName')}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+        )}
+      </Form>
+      <Button kind="quiet" onClick={() => setHasAccount(true)}>
+        I have an account: sign in first
+      </Button>
+    </>
+  )
+}
+
+interface AcceptProps {
+  code: string
+  account: Account
+  onSignedOut: () => Promise<void>
+}
+
+/** Joins with the account that is signed in. */
+function Accept({ code, account, onSignedOut }: AcceptProps) {
+  const enter = useEnter()
+  const name = account.displayName ?? account.email
+  return (
+    <>
+      <Form
+        submit={`Join as ${name}`}
+        onSubmit={async () => enter((await change({}, 'acceptInvitation', { code })).workspaceId)}
+      >
+        {() => <p>You are signed in as {account.email}.</p>}
+      </Form>
+      <Button kind="quiet" onClick={() => void endSession().then(onSignedOut, noteFailure)}>
+        Use another account
+      </Button>
+    </>
+  )
+}
+
+/** The page of an account without a workspace, such as one that left its last one. */
+export function NoWorkspace() {
+  const enter = useEnter()
+  const [name, setName] = useState('')
+  return (
+    <Center title="You are a member of no workspace">
+      <p>Open an invitation to one, or create your own.</p>
+      <Form
+        submit="Create a workspace"
+        onSubmit={async () => enter((await change({}, 'createWorkspace', { name })).id)}
+      >
+        {(faultOf) => <NameField error={faultOf('name')} value={name} onChange={setName} />}
+      </Form>
+      <Button kind="quiet" onClick={() => void signOut().catch(noteFailure)}>
+        Sign out
+      </Button>
+    </Center>
+  )
+}

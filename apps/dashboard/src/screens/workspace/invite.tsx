@@ -1,0 +1,84 @@
+import { type Role, roles } from '@botstead/contract'
+import { useState } from 'react'
+import { Button } from '../../ui/button.js'
+import { Dialog } from '../../ui/dialog.js'
+import { Form, SelectField, TextField } from '../../ui/form.js'
+import { roleTexts } from '../../ui/roles.js'
+import { SecretOnce } from '../../ui/secret-once.js'
+import { useMemberActions } from './queries.js'
+
+/** The address of an invitation at the only moment at which it is known. */
+export function InvitationAddress({ email, url }: { email: string; url: string }) {
+  return (
+    <SecretOnce what="address of the invitation" value={url}>
+      Send this address to {email}. It works once, for seven days, and is shown only now.
+    </SecretOnce>
+  )
+}
+
+interface InviteDialogProps {
+  mayInviteOwner: boolean
+  onClose: () => void
+}
+
+/** Invites a person, and shows the address to pass on. */
+export function InviteDialog({ mayInviteOwner, onClose }: InviteDialogProps) {
+  const { invite } = useMemberActions()
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('developer')
+  const [made, setMade] = useState<{ email: string; url: string }>()
+  if (made !== undefined) {
+    return (
+      <Dialog title={`Invitation of ${made.email}`} onClose={onClose}>
+        <InvitationAddress {...made} />
+        <div>
+          <Button
+            onClick={() => {
+              setMade(undefined)
+              setEmail('')
+            }}
+          >
+            Invite another person
+          </Button>
+        </div>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title="Invite a person" onClose={onClose}>
+      <Form
+        submit="Invite"
+        onSubmit={async () => setMade({ email, url: await invite(email, role) })}
+      >
+        {(faultOf) => (
+          <>
+            <TextField
+              label="Email address"
+              type="email"
+              required
+              maxLength={320}
+              autoComplete="off"
+              hint="The server sends no mail: you pass the address of the invitation on."
+              error={faultOf('email')}
+              value={email}
+              onChange={({ target }) => setEmail(target.value)}
+            />
+            <SelectField
+              label="Role"
+              hint={roleTexts[role]}
+              error={faultOf('role')}
+              options={roles
+                .filter((each) => each !== 'owner' || mayInviteOwner)
+                .map((value) => ({ value, label: value }))}
+              value={role}
+              onChange={({ target }) => {
+                const chosen = roles.find((each) => each === target.value)
+                if (chosen !== undefined) setRole(chosen)
+              }}
+            />
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}
