@@ -76,8 +76,8 @@ import { keptAddresses } from './0157-kept-addresses.js'
 import { readingsOfFiles } from './0158-readings-of-files.js'
 import { partNumbersInSearch } from './0160-part-numbers-in-search.js'
 import { logLines } from './0170-log-lines.js'
-import { codesInSearch } from './0181-codes-in-search.js'
 import { members } from './0180-members.js'
+import { codesInSearch } from './0181-codes-in-search.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
