@@ -88,8 +88,16 @@ export type Operation = OperationRecord & Permitted
  */
 type Permitted =
   | { auth: 'account'; permission: AccountPermission }
-  | { auth: 'workspace' | 'bot'; permission: WorkspacePermission }
+  | { auth: 'workspace'; permission: WorkspacePermission; concerns: Concern }
+  | { auth: 'bot'; permission: WorkspacePermission }
   | { auth: Exclude<Auth, 'account' | 'workspace' | 'bot'>; permission?: never }
+
+/**
+ * The subject of an operation of a workspace. `bots`: bots that the caller may see, or what everybody reads who works on a
+ * bot, such as integrations that it can install. `workspace`: the workspace itself, its members, or what all of its bots
+ * share; tokens that are limited to one bot are refused.
+ */
+export type Concern = 'bots' | 'workspace'
 
 interface OperationRecord {
   /** Unique; the method name of the client. */

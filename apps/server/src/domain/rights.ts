@@ -64,8 +64,8 @@ export function limitRights({ role, bots }: Rights, limits: TokenLimits): Rights
 
 function reachOf(hidden: readonly string[], only: string | undefined): BotReach {
   if (only !== undefined && !hidden.includes(only)) return { kind: 'only', botId: only }
-  // A token for a bot that its owner may no longer see reaches none.
-  if (only !== undefined) return { kind: 'only', botId: '' }
+  // A token for a bot that its owner may no longer see reaches none; lines of logs about no bot have an empty id.
+  if (only !== undefined) return { kind: 'only', botId: 'none' }
   return hidden.length === 0 ? everyBot : { kind: 'except', botIds: hidden }
 }
 
@@ -102,6 +102,15 @@ export function requirePermission(
   )
 }
 
+/** @throws ApiError `Forbidden` for a token that is limited to one bot: it changes and shows nothing of the workspace beyond */
+export function requireWholeWorkspace({ limits }: Rights): void {
+  if (limits.botId === undefined) return
+  throw new ApiError(
+    'Forbidden',
+    'The token in Authorization is limited to one bot, and this operation concerns the workspace.',
+  )
+}
+
 /** @throws ApiError `Forbidden` for a token whose limits exclude what concerns the account itself */
 export function requireAccountPermission(limits: TokenLimits, permission: Permission): void {
   if (
@@ -117,6 +126,15 @@ export function requireAccountPermission(limits: TokenLimits, permission: Permis
       'The token in Authorization is limited to one workspace: it cannot change the account, nor see the server.',
     )
   }
+}
+
+/** Whether the bots that a member may see include all of others. */
+export function covers(rights: Pick<Rights, 'bots'>, others: BotReach): boolean {
+  const { bots } = rights
+  if (bots.kind === 'all') return true
+  if (others.kind === 'only') return reaches(rights, others.botId)
+  if (bots.kind === 'only' || others.kind === 'all') return false
+  return bots.botIds.every((id) => others.botIds.includes(id))
 }
 
 function readOnlyToken(): ApiError {

@@ -54,6 +54,7 @@ const scoped = operation({
   path: '/scoped',
   auth: 'workspace',
   permission: 'bots:read',
+  concerns: 'bots',
 })
 
 const authenticator: Authenticator = {

@@ -16,6 +16,7 @@ import {
   type ScopeHeaders,
   scopeRefusal,
 } from '../domain/authenticator.js'
+import { requireWholeWorkspace } from '../domain/rights.js'
 import { isSessionValue } from '../platform/ids.js'
 import { callerAddress } from './caller-address.js'
 import type { SessionCookies } from './session-cookies.js'
@@ -53,10 +54,13 @@ export function identify(
     case 'token':
       return authenticator.token(token())
     case 'workspace':
-      return authenticator.workspace(
-        token(),
-        scopeHeader(request, 'x-workspace-id'),
-        operation.permission,
+      return withinLimits(
+        operation,
+        authenticator.workspace(
+          token(),
+          scopeHeader(request, 'x-workspace-id'),
+          operation.permission,
+        ),
       )
     case 'bot':
       return withAuthority(
@@ -75,6 +79,19 @@ export function identify(
     default:
       return operation satisfies never
   }
+}
+
+/** Refuses tokens that are limited to one bot what concerns the workspace. */
+function withinLimits(
+  { concerns }: Extract<Operation, { auth: 'workspace' }>,
+  actor: Awaitable<WorkspaceActor>,
+): Awaitable<WorkspaceActor> {
+  if (concerns === 'bots') return actor
+  const admit = (known: WorkspaceActor) => {
+    requireWholeWorkspace(known.rights)
+    return known
+  }
+  return actor instanceof Promise ? actor.then(admit) : admit(actor)
 }
 
 /** Refuses to act as an integration for which the caller has no authority: naming it in a header gives none. */

@@ -138,10 +138,14 @@ export const tokens = {
       readOnly: tokenLimits.readOnly,
       workspaceId: tokenLimits.workspaceId,
       botId: Type.Optional(
-        Id('The only bot of the token; `workspaceId` must be its workspace. All bots if absent.'),
+        Id(
+          'The only bot of the token; `workspaceId` must be its workspace. All bots if absent. With it, the token is refused what concerns the workspace and not the bot, such as members, and creating or changing bots and integrations.',
+        ),
       ),
       expiresAt: Type.Optional(
-        Timestamp('Time at which the token stops working, in the future; never if absent.'),
+        Timestamp(
+          'Time at which the token stops working, in the future; never if absent. A token that expires makes none that lasts longer.',
+        ),
       ),
     }),
     response: json(wrap('pat', NewPersonalAccessToken)),
@@ -190,6 +194,7 @@ export const tokens = {
     summary: 'List the keys of a bot',
     auth: 'workspace',
     permission: 'keys:read',
+    concerns: 'bots',
     query: Type.Object({ botId: Id('Id of the bot.') }),
     response: json(
       Type.Object({
@@ -207,6 +212,7 @@ export const tokens = {
     description: 'The key is valid for this bot only. Its value is returned only once.',
     auth: 'workspace',
     permission: 'keys:write',
+    concerns: 'bots',
     body: Type.Object({
       botId: Id('Id of the bot.'),
       note: Type.Optional(Text(500, 'Purpose of the key, at most 500 characters.')),
@@ -226,6 +232,7 @@ export const tokens = {
       'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
     permission: 'keys:write',
+    concerns: 'bots',
     params: Type.Object({ id: Id('Id of the key.') }),
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -238,6 +245,7 @@ export const tokens = {
     summary: 'List the keys of an integration',
     auth: 'workspace',
     permission: 'keys:read',
+    concerns: 'workspace',
     query: Type.Object({ integrationId: Id('Id of the integration.') }),
     response: json(
       Type.Object({
@@ -258,6 +266,7 @@ export const tokens = {
       'The key acts for this integration in every bot where it is installed. Its value is returned only once.',
     auth: 'workspace',
     permission: 'keys:write',
+    concerns: 'workspace',
     body: Type.Object({
       integrationId: Id('Id of the integration.'),
       note: Type.Optional(Text(500, 'Purpose of the key, at most 500 characters.')),
@@ -277,6 +286,7 @@ export const tokens = {
       'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
     permission: 'keys:write',
+    concerns: 'workspace',
     params: Type.Object({ id: Id('Id of the key.') }),
     response: json(Empty),
     errors: ['ResourceNotFound'],

@@ -112,6 +112,7 @@ export const inspection = {
       'Most recently active first. All given filters must match. The work of one call is bounded: with filters that few conversations match, a page may have fewer than `pageSize` of them, or none, and still a `nextToken`. At most one of `nextToken`, `previousToken`, `afterId` and `beforeId` may be given.',
     auth: 'workspace',
     permission: 'conversations:read',
+    concerns: 'bots',
     query: Type.Object({
       ...filters,
       ...paging,
@@ -145,6 +146,7 @@ export const inspection = {
       'Least recently active first. The last line, of the kind `end`, says that the export is complete. A conversation that becomes active during the export can appear twice; the later line is current.',
     auth: 'workspace',
     permission: 'conversations:read',
+    concerns: 'bots',
     query: Type.Object({
       ...filters,
       messages: Type.Optional(
@@ -169,6 +171,7 @@ export const inspection = {
     summary: 'Get a conversation of any bot of a workspace',
     auth: 'workspace',
     permission: 'conversations:read',
+    concerns: 'bots',
     params: Type.Object({ id: Id('Id of the conversation.') }),
     response: json(wrap('conversation', ConversationSummary)),
     errors: ['ResourceNotFound'],
@@ -183,6 +186,7 @@ export const inspection = {
       'Server-sent events, or WebSocket if the request asks for it: the signals that those who chat receive, without taking part. The id of an event is its position in the conversation: given an id, the stream sends every event after it and then continues live, without gaps or duplicates. Without an id, the stream begins with the last half second. An idle stream sends `ping` every 30 seconds. It ends when the conversation is deleted, when the caller may no longer read it, and when the server stops: the response to the next request tells which.',
     auth: 'workspace',
     permission: 'conversations:read',
+    concerns: 'bots',
     params: Type.Object({ id: Id('Id of the conversation.') }),
     query: Type.Object({
       lastEventId: Type.Optional(

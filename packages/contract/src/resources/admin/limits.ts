@@ -60,6 +60,7 @@ export const limits = {
       'Quotas of the workspace, numbers that have no limit, and limits of single objects and requests. Numbers are exact up to 100,000.',
     auth: 'workspace',
     permission: 'workspace:read',
+    concerns: 'workspace',
     params: Type.Object({ id: Id('Id of a workspace of the caller.') }),
     response: json(
       Type.Object({

@@ -69,6 +69,7 @@ export const logs = {
       'All filters that are given must match. One call reads about 20,000 lines: with a filter that few of them pass, a page may have fewer lines than requested, or none, and still a `nextToken`. `meta.readUntil` says how far back it looked.',
     auth: 'workspace',
     permission: 'logs:read',
+    concerns: 'bots',
     query: Type.Object({
       ...filters,
       since: Type.Optional(TimeBound('beginning', 'Only lines at or after this time.')),
@@ -119,6 +120,7 @@ export const logs = {
       'For a chart. The buckets have equal lengths, which are round numbers, and begin at multiples of that length, the first in 1970 or later. A call counts a bounded number of lines, newest first; if there are more, `countedFrom` says how far back the counts are complete.',
     auth: 'workspace',
     permission: 'logs:read',
+    concerns: 'bots',
     query: Type.Object({
       ...filters,
       since: Type.Optional(
@@ -167,6 +169,7 @@ export const logs = {
       'Server-sent events, or WebSocket if the request asks for it. Without a position, the stream begins with the present. With one, it begins with the lines after it; lines of the last seconds before it may come once more, with the same `id`. If more than 1,000 lines are missing, it sends `reset` instead: list the logs. A line appears within about two seconds, and only if its time is less than five seconds before that of lines sent already. An idle stream sends `ping` every 30 seconds.',
     auth: 'workspace',
     permission: 'logs:read',
+    concerns: 'bots',
     query: Type.Object({
       ...filters,
       lastEventId: Type.Optional(

@@ -46,6 +46,7 @@ export const members = {
     summary: 'List the members of a workspace',
     auth: 'workspace',
     permission: 'members:read',
+    concerns: 'workspace',
     query: Type.Object(paging),
     response: json(
       pageOf('members', WorkspaceMember, 'Members and open invitations, oldest first.'),
@@ -59,6 +60,7 @@ export const members = {
     summary: 'Get the membership of the caller',
     auth: 'workspace',
     permission: 'members:read',
+    concerns: 'bots',
     response: json(WorkspaceMember),
   }),
   create: operation({
@@ -71,6 +73,7 @@ export const members = {
       'The person becomes a member by opening the invitation, whether they have an account or not. An invitation is valid for seven days.',
     auth: 'workspace',
     permission: 'members:write',
+    concerns: 'workspace',
     body: Type.Object({
       email: Type.String({
         pattern: '^[^\\s@]+@[^\\s@]+$',
@@ -107,6 +110,7 @@ export const members = {
     description: 'The address before stops working.',
     auth: 'workspace',
     permission: 'members:write',
+    concerns: 'workspace',
     params: memberId,
     response: json(Type.Object(invitationFields)),
     errors: ['ResourceNotFound'],
@@ -121,6 +125,7 @@ export const members = {
       'Takes effect within a second on every server process, also on what is open. The last owner keeps their role.',
     auth: 'workspace',
     permission: 'members:write',
+    concerns: 'workspace',
     params: memberId,
     body: Type.Object({ role: Type.Optional(role) }),
     response: json(WorkspaceMember),
@@ -136,6 +141,7 @@ export const members = {
       'Everybody may leave; removing others needs `members:write`. Ends what the member has open within a second, and deletes their tokens that are limited to this workspace. The last owner cannot leave.',
     auth: 'workspace',
     permission: 'members:leave',
+    concerns: 'workspace',
     params: memberId,
     response: json(Empty),
     errors: ['ResourceNotFound', 'ReferenceConstraint'],
@@ -215,6 +221,7 @@ export const botAllowlists = {
     summary: 'Get the list of members who may see a bot',
     auth: 'workspace',
     permission: 'bots:read',
+    concerns: 'bots',
     params: botId,
     response: json(
       Type.Object({
@@ -240,6 +247,7 @@ export const botAllowlists = {
       'For others the bot does not exist, in lists neither; what they have open ends within a second. Keys of the bot are not members and keep working.',
     auth: 'workspace',
     permission: 'bots:manage',
+    concerns: 'bots',
     params: botId,
     body: Type.Object({
       setting: Type.Optional(setting),

@@ -103,6 +103,7 @@ export const overview = {
       'One call for a page that shows whether everything is all right. It may be up to five seconds old. It reads a bounded number of rows: `errors.isComplete` says whether that was all.',
     auth: 'workspace',
     permission: 'logs:read',
+    concerns: 'bots',
     query: Type.Object({
       botId: Type.Optional(
         Id(
@@ -212,6 +213,7 @@ export const overview = {
       'Its errors so far are no longer shown in `getOverview`, and no longer a reason for the status of a bot. The next error of the same kind opens the group again, without those that were resolved. What is stored, such as deliveries, files and log lines, is not changed. Jobs cannot be resolved: run them again, or drop them.',
     auth: 'workspace',
     permission: 'logs:write',
+    concerns: 'bots',
     params: Type.Object({ errorId }),
     body: Type.Object({
       lastAt: Type.Optional(
@@ -237,6 +239,7 @@ export const overview = {
     description: 'Its errors are shown in `getOverview` again.',
     auth: 'workspace',
     permission: 'logs:write',
+    concerns: 'bots',
     params: Type.Object({ errorId }),
     response: json(Empty),
     errors: ['ResourceNotFound'],

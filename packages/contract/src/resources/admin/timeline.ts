@@ -131,6 +131,7 @@ export const timeline = {
       'Messages with their deliveries, events, workflows, participants, states and log lines, merged, oldest first. Participants, deletions and custom events of the bot are known as long as events are kept. A page ends before it has 2 MB of payloads. At most one of `around`, `nextToken` and `previousToken` may be given.',
     auth: 'workspace',
     permission: 'conversations:read',
+    concerns: 'bots',
     params: conversation,
     query: Type.Object({
       kinds,

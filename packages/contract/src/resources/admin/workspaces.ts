@@ -94,6 +94,7 @@ export const workspaces = {
     summary: 'Get a workspace',
     auth: 'workspace',
     permission: 'workspace:read',
+    concerns: 'bots',
     params: workspaceId,
     response: json(Workspace),
     errors: ['ResourceNotFound'],
@@ -107,6 +108,7 @@ export const workspaces = {
     description: 'Omitted fields keep their value.',
     auth: 'workspace',
     permission: 'workspace:write',
+    concerns: 'workspace',
     params: workspaceId,
     body: Type.Object({
       name: Type.Optional(Text(200, 'Name of the workspace, 1 to 200 characters.', 1)),
@@ -174,6 +176,7 @@ export const workspaces = {
     description: 'Only the owner can delete a workspace.',
     auth: 'workspace',
     permission: 'workspace:delete',
+    concerns: 'workspace',
     params: workspaceId,
     response: json(Empty),
     errors: ['ResourceNotFound'],

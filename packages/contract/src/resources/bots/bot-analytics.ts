@@ -60,6 +60,7 @@ export const botAnalytics = {
       'One record for each day in UTC, the oldest first; days in the future have none. Days that are over are counted once, so that their figures stay when messages and events are deleted; they are counted again when messages are imported. `OperationTimeout`: not all days of a large bot could be counted in 20 seconds; the next call continues.',
     auth: 'workspace',
     permission: 'conversations:read',
+    concerns: 'bots',
     params: Type.Object({ id: Id('Id of the bot.') }),
     query: Type.Object({
       startDate: TimeBound('beginning', 'First day.'),

@@ -74,6 +74,7 @@ export const botIssues = {
       'Problems of code that runs here: errors that it did not handle, ends by itself, exceeded limits, and what it reports itself. The one that happened last comes first. A bot has at most 100; the one whose last occurrence is oldest is deleted. Issues are kept as long as log lines after they happened last.',
     auth: 'workspace',
     permission: 'logs:read',
+    concerns: 'bots',
     params: botId,
     query: Type.Object(paging),
     response: json(pageOf('issues', BotIssue, 'Issues, the one that happened last first.')),
@@ -87,6 +88,7 @@ export const botIssues = {
     summary: 'Get an issue of a bot',
     auth: 'workspace',
     permission: 'logs:read',
+    concerns: 'bots',
     params: issueId,
     response: json(wrap('issue', BotIssue)),
     errors: ['ResourceNotFound'],
@@ -100,6 +102,7 @@ export const botIssues = {
     description: 'With its events. If the problem happens again, it is a new issue.',
     auth: 'workspace',
     permission: 'logs:write',
+    concerns: 'bots',
     params: issueId,
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -114,6 +117,7 @@ export const botIssues = {
       'The newest 50 at most. When a problem happens often in a short time, only some of its events are kept.',
     auth: 'workspace',
     permission: 'logs:read',
+    concerns: 'bots',
     params: issueId,
     response: json(
       Type.Object({

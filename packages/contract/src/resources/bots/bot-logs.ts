@@ -54,6 +54,7 @@ export const botLogs = {
       'Every delivery attempt, deliveries that were given up, pauses, the lines that the bot wrote, and what its code printed that runs here; newest first, 100 lines per page.',
     auth: 'workspace',
     permission: 'logs:read',
+    concerns: 'bots',
     params: Type.Object({ id: Id('Id of the bot.') }),
     query: Type.Object({
       timeStart: TimeBound('beginning', 'Only lines from this time on.'),

@@ -36,6 +36,7 @@ export const botVersions = {
     description: 'All of them, the newest first; `BOTSTEAD_MAX_BOT_VERSIONS` limits their number.',
     auth: 'workspace',
     permission: 'bots:read',
+    concerns: 'bots',
     params: botId,
     response: json(
       Type.Object({
@@ -54,6 +55,7 @@ export const botVersions = {
       'Keeps the code that runs here now and what the bot declares, for `deployBotVersion`. A bot at a `url` has no code here and therefore no versions (`RelationConflict`). Of `BOTSTEAD_MAX_BOT_VERSIONS` versions one has to be deleted before another is created (`LimitExceeded`).',
     auth: 'workspace',
     permission: 'bots:write',
+    concerns: 'bots',
     params: botId,
     body: Type.Object({
       name: Text(200, 'Name of the version, 1 to 200 characters; need not be unique.', 1),
@@ -74,6 +76,7 @@ export const botVersions = {
     summary: 'Get the code of a version of a bot',
     auth: 'workspace',
     permission: 'configuration:read',
+    concerns: 'bots',
     params: versionId,
     response: json(
       Type.Object({
@@ -95,6 +98,7 @@ export const botVersions = {
       'Starts its code as an update with `code` does, and puts it into force with what the version declares: states, events, actions, recurring events, subscriptions, tags of users, conversations and messages, the schema of the configuration, and plugins. The configuration itself, secrets, integrations and all other fields stay as they are. Code that does not start is refused (`Runtime`), and what ran before stays; so does it if a plugin of the version is gone (`ReferenceNotFound`), if its schema no longer allows the configuration of the version (`InvalidDataFormat`), or if the version exceeds a limit that was lowered since (`LimitExceeded`). If another request deployed code of the bot meanwhile, this one is refused and can be repeated (`ResourceLockedConflict`). A `url` of the bot is removed.',
     auth: 'workspace',
     permission: 'bots:write',
+    concerns: 'bots',
     params: botId,
     body: Type.Object({ versionId: Id('Id of the version.') }),
     response: json(Empty),
@@ -116,6 +120,7 @@ export const botVersions = {
     description: 'The running code of the bot stays, also if it is this version.',
     auth: 'workspace',
     permission: 'bots:write',
+    concerns: 'bots',
     params: versionId,
     response: json(Empty),
     errors: ['ResourceNotFound'],

@@ -48,6 +48,7 @@ export const botWebchat = {
     summary: 'Get what puts a web chat on a page',
     auth: 'workspace',
     permission: 'bots:read',
+    concerns: 'bots',
     params: botId,
     query: Type.Object({
       type: OneOf(
@@ -66,6 +67,7 @@ export const botWebchat = {
     summary: 'Get the settings of a web chat',
     auth: 'workspace',
     permission: 'bots:read',
+    concerns: 'bots',
     params: botId,
     response: json(wrap('webchat', BotWebchat)),
     errors: ['ResourceNotFound'],
@@ -80,6 +82,7 @@ export const botWebchat = {
       'Omitted settings stay; `null` makes a setting follow from the bot again. Pages have the change at their next load; the script of pages is kept by browsers for up to five minutes. Open streams of pages that are not allowed any more end at once.',
     auth: 'workspace',
     permission: 'bots:write',
+    concerns: 'bots',
     params: botId,
     body: Type.Object({
       ...WebchatSettingsPatch.properties,

@@ -25,6 +25,7 @@ export const bots = {
     summary: 'List the bots of a workspace',
     auth: 'workspace',
     permission: 'bots:read',
+    concerns: 'bots',
     query: Type.Object({
       ...paging,
       dev: Type.Optional(
@@ -69,6 +70,7 @@ export const bots = {
       'Every field is optional. The integration `chat` is installed from the start; add others with `updateBot`.',
     auth: 'workspace',
     permission: 'bots:write',
+    concerns: 'workspace',
     headers: integrationKeys,
     body: CreateBotBody,
     response: json(wrap('bot', Bot)),
@@ -85,6 +87,7 @@ export const bots = {
     summary: 'Get a bot',
     auth: 'workspace',
     permission: 'bots:read',
+    concerns: 'bots',
     params: botId,
     headers: integrationKeys,
     response: json(wrap('bot', Bot)),
@@ -100,6 +103,7 @@ export const bots = {
       'The body is a merge patch: omitted fields keep their value; in maps, a value sets an entry, `null` removes it, and entries that are not mentioned stay.',
     auth: 'workspace',
     permission: 'bots:write',
+    concerns: 'bots',
     params: botId,
     headers: integrationKeys,
     body: UpdateBotBody,
@@ -122,6 +126,7 @@ export const bots = {
     summary: 'Delete a bot and everything in it',
     auth: 'workspace',
     permission: 'bots:write',
+    concerns: 'bots',
     params: botId,
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -136,6 +141,7 @@ export const bots = {
       'For 24 hours, calls are also signed with the previous secret, so that the bot can be updated. Any older secret stops working at once.',
     auth: 'workspace',
     permission: 'keys:write',
+    concerns: 'bots',
     params: botId,
     response: json(
       Type.Object({

@@ -53,6 +53,7 @@ export const deliveries = {
     summary: 'List the deliveries to a bot and its integrations',
     auth: 'workspace',
     permission: 'deliveries:read',
+    concerns: 'bots',
     params: Type.Object(bot),
     query: Type.Object({
       ...paging,
@@ -71,6 +72,7 @@ export const deliveries = {
     summary: 'Get a delivery with its attempts',
     auth: 'workspace',
     permission: 'deliveries:read',
+    concerns: 'bots',
     params: Type.Object(one),
     response: json(wrap('delivery', DeliveryWithAttempts)),
     errors: ['ResourceNotFound'],
@@ -85,6 +87,7 @@ export const deliveries = {
       'The delivery moves to the end of the queue of its ordering key, and its calls are marked as repeats. A pending delivery is refused.',
     auth: 'workspace',
     permission: 'deliveries:write',
+    concerns: 'bots',
     params: Type.Object(one),
     response: json(wrap('delivery', Delivery)),
     errors: ['ResourceNotFound', 'RelationConflict'],
@@ -99,6 +102,7 @@ export const deliveries = {
       'Oldest first. While the response has a `nextToken`, call again with it: deliveries that fail again in the meantime are not replayed a second time.',
     auth: 'workspace',
     permission: 'deliveries:write',
+    concerns: 'bots',
     params: Type.Object(bot),
     body: Type.Object({
       ...narrowing,
@@ -134,6 +138,7 @@ export const deliveries = {
     summary: 'List the failing or paused receivers of a bot',
     auth: 'workspace',
     permission: 'deliveries:read',
+    concerns: 'bots',
     params: Type.Object(bot),
     response: json(
       Type.Object({
@@ -155,6 +160,7 @@ export const deliveries = {
       'Calls in progress are completed; all other deliveries are kept, in order, until they are resumed by hand.',
     auth: 'workspace',
     permission: 'deliveries:write',
+    concerns: 'bots',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
     response: json(Empty),
@@ -169,6 +175,7 @@ export const deliveries = {
     description: 'Also ends a pause caused by failures, without waiting for the next ping.',
     auth: 'workspace',
     permission: 'deliveries:write',
+    concerns: 'bots',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
     response: json(Empty),
@@ -184,6 +191,7 @@ export const deliveries = {
       'Shows whether the bot is reachable and what it returns. The call is signed like every other call, and is made even during a pause.',
     auth: 'workspace',
     permission: 'deliveries:write',
+    concerns: 'bots',
     params: Type.Object(bot),
     body: Type.Object({
       type: Type.Optional(Text(200, 'Type of the event; `test` by default.', 1)),

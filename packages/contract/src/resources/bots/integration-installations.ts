@@ -48,6 +48,7 @@ export const integrationInstallations = {
     summary: 'List the installations of an integration in all bots',
     auth: 'workspace',
     permission: 'bots:read',
+    concerns: 'workspace',
     params: Type.Object({ id: Id('Id of the integration.') }),
     query: Type.Object({
       ...paging,

@@ -111,6 +111,7 @@ export const workspaceDeliveries = {
     description: `Every filter narrows the list. With \`eventType\`, or with a \`kind\` other than \`event_received\`, one call looks at up to ${maxScanned} deliveries, so that a page may be short, or empty, and still have a \`nextToken\`: call again with it.`,
     auth: 'workspace',
     permission: 'deliveries:read',
+    concerns: 'bots',
     query: Type.Object({
       ...paging,
       ...workspaceNarrowing,
@@ -140,6 +141,7 @@ export const workspaceDeliveries = {
       'Stored: what names the delivery, and for each attempt its time, its URL, the signature, the status, some headers and the first 4 KB of the response, and the error. Built again for this response: the body and the other headers of the request. `bodyIs` of an attempt says whether the body was proven to be what was sent.',
     auth: 'workspace',
     permission: 'deliveries:read',
+    concerns: 'bots',
     params: Type.Object({ deliveryId: Id('Id of the delivery.') }),
     response: json(wrap('delivery', DeliveryDetails)),
     errors: ['ResourceNotFound'],
@@ -152,6 +154,7 @@ export const workspaceDeliveries = {
     summary: 'List the failing or paused receivers of all bots of the workspace',
     auth: 'workspace',
     permission: 'deliveries:read',
+    concerns: 'bots',
     query: Type.Object({
       ...paging,
       botId: Type.Optional(Id('Only receivers of this bot; if omitted, of all bots.')),

@@ -81,6 +81,7 @@ export const actions = {
       'Newest first. Kept as long as the log of the bot. Actions of the bot itself and of the built-in chat are not recorded.',
     auth: 'workspace',
     permission: 'logs:read',
+    concerns: 'bots',
     params: Type.Object({ id: Id('Id of the bot.') }),
     query: Type.Object({
       ...paging,

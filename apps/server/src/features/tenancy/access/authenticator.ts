@@ -144,7 +144,8 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
 
   /**
    * The caller with the authority that an account has for the integration that it names in a bot of a workspace. What is
-   * part of the server has no developer and no account elsewhere: it belongs to whoever has the bot.
+   * part of the server has no developer and no account elsewhere: it belongs to whoever has the bot. A token that is limited
+   * to one bot can make no key of an integration, and so acts as none.
    */
   function withAuthority(
     account: AccountActor,
@@ -154,6 +155,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
     if (caller.type !== 'integration') return caller
     return after(deps.integrations.of(caller.id), (integration) => {
       if (integration === undefined && caller.id !== deps.builtInId) return caller
+      if (integration !== undefined && account.limits.botId !== undefined) return caller
       const owner = integration?.workspaceId ?? botWorkspaceId
       return after(rightsIn(account, owner), (rights) =>
         rights?.permissions.has('bots:write') ? { ...caller, authority: 'developer' } : caller,
