@@ -129,6 +129,8 @@ async function inviteMember(
   const made = { member, account: undefined, code, expiresAt: columns.invitation_expires_at }
   await deps
     .run(async (tx) => {
+      // Those who invite at the same time wait for each other, so that the count is exact.
+      await store.lockOwners(tx, workspaceId)
       if ((await store.countMembers(tx, workspaceId)) >= maxMembers) {
         throw new ApiError(
           'LimitExceeded',
@@ -246,7 +248,7 @@ async function raise(
 }
 
 async function requireMember(tx: Tx, actor: WorkspaceActor, id: string): Promise<MemberRow> {
-  const member = await store.findMember(tx, actor.workspaceId, id)
+  const member = await store.lockMember(tx, actor.workspaceId, id)
   if (member === undefined) throw notFound('member', id, 'in this workspace')
   return member
 }
@@ -316,6 +318,8 @@ async function acceptInvitation(
   accountId: string,
 ): Promise<boolean> {
   const { workspace_id: workspaceId } = invitation
+  // Before the invitation, in the order of those who change members.
+  await store.lockOwners(tx, workspaceId)
   if ((await store.findMemberOf(tx, workspaceId, accountId)) !== undefined) {
     throw new ApiError('AlreadyExists', 'You are a member of this workspace already.')
   }

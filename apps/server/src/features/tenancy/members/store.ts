@@ -30,17 +30,18 @@ export async function pageMembers(
   return await paginate(query, page)
 }
 
-export async function findMember(
-  executor: Db | Tx,
+/** A member or an open invitation, which nobody else changes or accepts until the transaction ends. */
+export async function lockMember(
+  tx: Tx,
   workspaceId: string,
   id: string,
 ): Promise<MemberRow | undefined> {
-  return await executor
+  const query = tx
     .selectFrom('workspace_members')
     .selectAll()
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
-    .executeTakeFirst()
+  return await dialectOf(tx).lockRows(query).executeTakeFirst()
 }
 
 /** The membership of an account; undefined if it is no member. */
