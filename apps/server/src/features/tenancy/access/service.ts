@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
 import { fieldError, noReference, notFound } from '../../../domain/refusals.js'
+import { reaches } from '../../../domain/rights.js'
 import type { Authorities } from '../../../platform/authorities.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean } from '../../../platform/db/columns.js'
@@ -51,7 +52,7 @@ export function createAccessService(deps: AccessDeps) {
 
   /** @throws ApiError for limits that the owner of the token could not use */
   async function requireLimits(
-    { accountId }: AccountActor,
+    { accountId, tokenId }: AccountActor,
     { readOnly = false, workspaceId, botId, expiresAt }: NewPersonalToken,
   ): Promise<PersonalLimits> {
     if (expiresAt !== undefined && Date.parse(expiresAt) <= deps.clock.now()) {
@@ -69,6 +70,13 @@ export function createAccessService(deps: AccessDeps) {
       if (!isThere) throw noReference('body.botId', 'bot', botId, 'in that workspace')
     }
     const end = expiresAt === undefined ? undefined : isoTime(Date.parse(expiresAt))
+    const latest = await store.findEndOfPersonal(db, tokenId)
+    if (latest !== undefined && (end ?? '~') > latest) {
+      throw fieldError(
+        'body.expiresAt',
+        `must not be after ${latest}, when the token in Authorization expires.`,
+      )
+    }
     return { readOnly, workspaceId, botId, expiresAt: end }
   }
 
@@ -90,18 +98,27 @@ export function createAccessService(deps: AccessDeps) {
 
   async function removeKey(
     kind: 'bot' | 'integration',
-    { workspaceId }: WorkspaceActor,
+    { workspaceId, rights }: WorkspaceActor,
     id: string,
   ): Promise<void> {
-    if (!(await run((tx) => store.deleteKey(tx, kind, workspaceId, id), { mayUseReserve: true }))) {
+    const remove = async (tx: Tx) => {
+      const botId = (await store.findToken(tx, id))?.bot_id ?? undefined
+      if (botId !== undefined && !reaches(rights, botId)) return false
+      return await store.deleteKey(tx, kind, workspaceId, id)
+    }
+    if (!(await run(remove, { mayUseReserve: true }))) {
       throw notFound('key', id, 'in this workspace')
     }
     end(id)
   }
 
   return {
-    async listPersonal(actor: AccountActor): Promise<store.TokenSummaryRow[]> {
-      return await store.listPersonalTokens(db, actor.accountId)
+    /** A token with limits lists those that are limited to the same workspace, and shows no ids of others. */
+    async listPersonal({ accountId, limits }: AccountActor): Promise<store.TokenSummaryRow[]> {
+      const rows = await store.listPersonalTokens(db, accountId)
+      const { workspaceId } = limits
+      if (workspaceId === undefined) return rows
+      return rows.filter(({ workspace_id }) => workspace_id === workspaceId)
     },
 
     async createPersonal(

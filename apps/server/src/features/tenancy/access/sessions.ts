@@ -35,8 +35,15 @@ export function createSessions(deps: SessionsDeps) {
   const end = (id: string) => deps.authorities.change(`token:${id}`)
   const now = () => isoTime(clock.now())
 
-  async function begin(tx: Tx, accountId: string, note: string): Promise<MadeToken> {
-    const expiresAt = isoTime(clock.now() + deps.sessionLifetimeMs)
+  /** @param latest ISO 8601 time at which it ends at the latest */
+  async function begin(
+    tx: Tx,
+    accountId: string,
+    note: string,
+    latest?: string,
+  ): Promise<MadeToken> {
+    const usual = isoTime(clock.now() + deps.sessionLifetimeMs)
+    const expiresAt = latest !== undefined && latest < usual ? latest : usual
     const made = makeToken({ kind: 'session', accountId, expiresAt }, note, deps)
     await store.insertToken(tx, made.token)
     const ended = await store.deleteOldSessions(tx, accountId, maxSessions)
@@ -67,8 +74,9 @@ export function createSessions(deps: SessionsDeps) {
       })
     }
     if (code !== undefined) return await beginWithCode(code, note)
-    const { accountId } = await holderOf(authenticator, token ?? '')
-    return await run((tx) => begin(tx, accountId, note))
+    const { accountId, tokenId } = await holderOf(authenticator, token ?? '')
+    const latest = await store.findEndOfPersonal(db, tokenId)
+    return await run((tx) => begin(tx, accountId, note, latest))
   }
 
   return {
@@ -110,7 +118,7 @@ async function holderOf(
     if (!(error instanceof ApiError)) throw error
     const message =
       error.type === 'Forbidden'
-        ? 'body.token: this is the key of a bot or an integration; sign in with a personal access token.'
+        ? 'body.token: this is the key of a bot or an integration, or a token with limits; sign in with a personal access token without limits.'
         : 'body.token: the token is not valid, or was revoked. "npx botstead token create" makes one.'
     throw new ApiError(error.type, message, { metadata: { in: 'body', field: 'token' } })
   }

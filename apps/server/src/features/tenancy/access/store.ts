@@ -41,8 +41,23 @@ export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | 
 }
 
 /** The token of a call, by the id that authentication found. */
-export async function findToken(db: Db, id: string): Promise<TokenRow | undefined> {
-  return await db.selectFrom('access_tokens').selectAll().where('id', '=', id).executeTakeFirst()
+export async function findToken(executor: Db | Tx, id: string): Promise<TokenRow | undefined> {
+  return await executor
+    .selectFrom('access_tokens')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** The time at which a personal token expires; undefined for one that does not, and for sessions. */
+export async function findEndOfPersonal(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('access_tokens')
+    .select('expires_at')
+    .where('id', '=', id)
+    .where('kind', '=', 'personal')
+    .executeTakeFirst()
+  return row?.expires_at ?? undefined
 }
 
 /** The tokens of a kind that people made, newest first. */
