@@ -440,7 +440,7 @@ function addWorkspaceViews(
   const { config, log, timers, db, pager, queue } = context
   const { accounts, workspaces, access, users, messages, targets, outgoing, hosting, chat } = built
   const bots = built.bots.service
-  const { standing } = access
+  const { standing, memberships } = access
   const inspecting = { ...storage, standing, bots, users: users.service }
   const search = add(createMessageSearch({ ...storage, timers, log }))
   const { service: conversations } = add(createConversationList({ ...inspecting, search }))
@@ -462,7 +462,7 @@ function addWorkspaceViews(
       retentionMs: config.botLogRetentionMs,
     }),
   )
-  add(createLimits({ db, config, workspaces: workspaces.service, ...ofWorkspaces }))
+  add(createLimits({ db, config, memberships, workspaces: workspaces.service, ...ofWorkspaces }))
   add(createInstallationList({ db, pager, addresses, ...ofWorkspaces }))
   add(createLogs({ ...storage, timers, log, readers, ...ofWorkspaces, standing }))
 }

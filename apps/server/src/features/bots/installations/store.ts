@@ -1,4 +1,5 @@
 import { type Expression, type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { BotScope } from '../../../domain/rights.js'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
@@ -146,10 +147,11 @@ export interface InstallationPlace {
   workspaceId: string
 }
 
-/** The installations of an integration in the bots of a workspace, all or those with a status. */
+/** The installations of an integration in the bots that a caller may see, all or those with a status. */
 export async function pageInstallationsOf(
   db: Db,
-  { integrationId, workspaceId }: InstallationPlace,
+  { workspaceId, rights: { bots } }: BotScope,
+  integrationId: string,
   status: InstallationRow['status'] | undefined,
   page: PageRequest<'bot_id'>,
 ): Promise<Page<InstallationListRow>> {
@@ -160,6 +162,8 @@ export async function pageInstallationsOf(
     .where('integration_id', '=', integrationId)
     .where('workspace_id', '=', workspaceId)
   if (status !== undefined) own = own.where('status', '=', status)
+  if (bots.kind === 'only') own = own.where('bot_id', '=', bots.botId)
+  if (bots.kind === 'except') own = own.where('bot_id', 'not in', bots.botIds)
   return await paginate(db.selectFrom(own.as('own')).selectAll(), page)
 }
 

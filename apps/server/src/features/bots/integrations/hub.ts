@@ -1,6 +1,7 @@
 import type { contract, Output, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { notFound } from '../../../domain/refusals.js'
+import { reaches } from '../../../domain/rights.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
@@ -50,6 +51,10 @@ export function createHub({ db, pager, workspaces }: HubDeps) {
       query: HubQuery,
     ): Promise<{ integrations: PublicSummary[]; nextToken: string | undefined }> {
       const { nextToken, pageSize, limit, sortBy = 'createdAt', direction, ...filter } = query
+      const { installedByBotId: botId } = filter
+      if (botId !== undefined && !reaches(actor.rights, botId)) {
+        return { integrations: [], nextToken: undefined }
+      }
       const page = await store.pageHub(
         db,
         builtInRow(filter.version),
@@ -60,10 +65,7 @@ export function createHub({ db, pager, workspaces }: HubDeps) {
           search: filter.search,
           interfaceId: filter.interfaceId,
           interfaceName: filter.interfaceName,
-          installedIn:
-            filter.installedByBotId === undefined
-              ? undefined
-              : { botId: filter.installedByBotId, workspaceId: actor.workspaceId },
+          installedIn: botId === undefined ? undefined : { botId, workspaceId: actor.workspaceId },
         },
         pager.page({
           operation: 'listPublicIntegrations',

@@ -106,7 +106,7 @@ export function createIntegrationLogs(deps: {
       await insert(tx, integrationId, stored)
     },
 
-    async page({ workspaceId }, id, { nextToken, ...query }) {
+    async page({ workspaceId, rights }, id, { nextToken, ...query }) {
       const filter = {
         from: timeOf('timeStart', query.timeStart, 'beginning') ?? '',
         until: timeOf('timeEnd', query.timeEnd, 'end'),
@@ -125,7 +125,7 @@ export function createIntegrationLogs(deps: {
         nextToken,
         pageSize: linesPerPage,
       })
-      return await pageLines(db, { integrationId: id }, filter, page)
+      return await pageLines(db, { integrationId: id, bots: rights.bots }, filter, page)
     },
 
     sweep: (tx) =>

@@ -92,8 +92,12 @@ export function integrationLookups(db: Db, sealer: Sealer) {
     },
 
     /** @param field path of the id in the request */
-    async requireIn(actor: WorkspaceActor, id: string, field: string): Promise<void> {
-      if (await store.findIntegration(db, actor.workspaceId, id)) return
+    async requireIn(
+      { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
+      id: string,
+      field: string,
+    ): Promise<void> {
+      if (await store.findIntegration(db, workspaceId, id)) return
       throw new ApiError(
         'ReferenceNotFound',
         `${field}: there is no integration ${id} in this workspace.`,

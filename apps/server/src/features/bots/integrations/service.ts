@@ -1,6 +1,7 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { notFound } from '../../../domain/refusals.js'
+import { reaches } from '../../../domain/rights.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
@@ -215,6 +216,10 @@ async function listIntegrations(
   // Integrations are never verified here.
   const { verificationStatus = 'unapproved' } = filter
   if (verificationStatus !== 'unapproved') return { rows: [], nextToken: undefined }
+  const { installedByBotId } = filter
+  if (installedByBotId !== undefined && !reaches(actor.rights, installedByBotId)) {
+    return { rows: [], nextToken: undefined }
+  }
   return await store.pageIntegrations(
     deps.db,
     actor.workspaceId,
@@ -223,7 +228,7 @@ async function listIntegrations(
       name: filter.name,
       version: filter.version,
       visibility: filter.visibility,
-      installedByBotId: filter.installedByBotId,
+      installedByBotId,
       interfaceId: filter.interfaceId,
       interfaceName: filter.interfaceName,
       search: filter.search,
@@ -380,7 +385,8 @@ async function removeIntegration(
       const place = { integrationId: id, workspaceId }
       const botId = await findInstalledBot(tx, place, 'here')
       if (botId !== undefined) {
-        const how = `is still installed, for example in the bot ${botId}`
+        const example = reaches(actor.rights, botId) ? `, for example in the bot ${botId}` : ''
+        const how = `is still installed${example}`
         throw stillUsed(`integration ${id}`, how)
       }
       if ((await findInstalledBot(tx, place, 'elsewhere')) !== undefined) {

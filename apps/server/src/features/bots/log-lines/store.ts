@@ -1,5 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { type LogLevel, logLevels } from '../../../domain/log-lines.js'
+import type { BotReach } from '../../../domain/rights.js'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import {
   type Page,
@@ -104,8 +105,8 @@ export function isAlso(column: string, value: string): Expression<SqlBool> {
   return sql<SqlBool>`${sql.ref(column)} || '' = ${value}`
 }
 
-/** The log of a bot in its workspace, or of an integration. */
-export type Log = { workspaceId: string; botId: string } | { integrationId: string }
+/** The log of a bot in its workspace, or of an integration about the bots that the reader may see. */
+export type Log = { workspaceId: string; botId: string } | { integrationId: string; bots: BotReach }
 
 /** A page of one log. */
 export async function pageLines(
@@ -120,6 +121,10 @@ export async function pageLines(
   let ranges: LineRange[]
   if ('integrationId' in log) {
     ranges = rangesByLevel('integration', { integration_id: log.integrationId }, levels)
+    if (log.bots.kind === 'only') conditions.push(isAlso('bot_id', log.bots.botId))
+    if (log.bots.kind === 'except') {
+      conditions.push(sql<SqlBool>`bot_id not in (${sql.join(log.bots.botIds)})`)
+    }
   } else if (subject === undefined) {
     ranges = rangesByLevel('bot', { bot_id: log.botId }, levels)
   } else {

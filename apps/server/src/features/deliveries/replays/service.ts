@@ -1,9 +1,9 @@
 import { ApiError, type Body, type contract, maxCounted, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { notFound } from '../../../domain/refusals.js'
-import { reaches } from '../../../domain/rights.js'
+import { covers } from '../../../domain/rights.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
+import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
@@ -63,8 +63,7 @@ export function createReplaysService(deps: ReplaysDeps) {
 
   async function requireReplay(actor: WorkspaceActor, id: string): Promise<store.ReplayRow> {
     const row = await store.findReplay(db, id)
-    const isOwn = row?.workspace_id === actor.workspaceId
-    if (isOwn && (row.bot_id === null || reaches(actor.rights, row.bot_id))) return row
+    if (row?.workspace_id === actor.workspaceId && isVisible(actor, row)) return row
     throw notFound('replay', id, 'in this workspace')
   }
 
@@ -138,7 +137,7 @@ export function createReplaysService(deps: ReplaysDeps) {
         pageSize,
       })
       const { rows, ...rest } = await store.pageReplays(db, workspaceId, page)
-      return { ...rest, rows: rows.filter(({ bot_id: id }) => id === null || reaches(rights, id)) }
+      return { ...rest, rows: rows.filter((row) => isVisible({ rights }, row)) }
     },
 
     get: requireReplay,
@@ -158,4 +157,13 @@ export function createReplaysService(deps: ReplaysDeps) {
       return await requireReplay(actor, id)
     },
   }
+}
+
+/** Whether a member may see all bots of which a replay repeats deliveries. */
+function isVisible(
+  { rights }: Pick<WorkspaceActor, 'rights'>,
+  { bot_id: botId, filter }: store.ReplayRow,
+): boolean {
+  if (botId !== null) return covers(rights, { kind: 'only', botId })
+  return covers(rights, decodeJson<StoredFilter>(filter).bots ?? { kind: 'all' })
 }

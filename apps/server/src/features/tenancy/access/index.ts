@@ -30,6 +30,7 @@ import { createSessions, type SessionsDeps, sessionRoutes, sessionSweeps } from 
 import { deleteDeploymentKeys, findTokens, type TokenRow } from './store.js'
 import { createTokenUsage } from './usage.js'
 
+export type { Memberships } from './allowlists.js'
 export type { DeploymentKeys } from './deployment-keys.js'
 export type { Reach } from './reach.js'
 export { createOperatorTokens, type OperatorTokens } from './service.js'
@@ -38,6 +39,7 @@ export { createOperatorTokens, type OperatorTokens } from './service.js'
 export interface Access extends Feature {
   service: AccessService
   authenticator: TokenAuthenticator
+  memberships: Memberships
   reach: Reach
   /** Keys of deployed code. */
   deploymentKeys: DeploymentKeys
@@ -99,6 +101,7 @@ export function createAccess(deps: Deps): Access {
     name: 'access',
     service,
     authenticator,
+    memberships: named.memberships,
     reach,
     deploymentKeys,
     standing: createStanding(named),

@@ -56,12 +56,7 @@ export function createInstallationList(deps: InstallationsDeps): Feature {
       nextToken,
       pageSize,
     })
-    const { rows, nextToken: next } = await pageInstallationsOf(
-      db,
-      { integrationId: id, workspaceId: actor.workspaceId },
-      status,
-      page,
-    )
+    const { rows, nextToken: next } = await pageInstallationsOf(db, actor, id, status, page)
     const botIds = [...new Set(rows.map(({ bot_id }) => bot_id))]
     const [names, errors] = await Promise.all([
       deps.bots.namesOf(actor, botIds),

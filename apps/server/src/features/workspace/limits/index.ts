@@ -2,7 +2,7 @@ import { contract, type Output } from '@botstead/contract'
 import type { Config } from '../../../config/config.js'
 import { limitSettings, serverSettings } from '../../../config/settings.js'
 import type { WorkspaceActor } from '../../../domain/actor.js'
-import { allBotsOf } from '../../../domain/rights.js'
+import { notFound } from '../../../domain/refusals.js'
 import { route } from '../../../http/mount.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { UpTo } from '../../../platform/db/time-ranges.js'
@@ -12,12 +12,14 @@ import { sumConversations } from '../../conversations/conversations/index.js'
 import { sumMessages } from '../../conversations/messages/index.js'
 import type { Feature } from '../../feature.js'
 import { findFileUsage, sumFiles } from '../../files/index.js'
+import type { Memberships } from '../../tenancy/access/index.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 
 interface LimitsDeps {
   db: Db
   config: Pick<Config, 'limits' | 'rateLimit'>
   workspaces: Pick<WorkspacesService, 'get'>
+  memberships: Memberships
   bots: Pick<BotsService, 'idsIn'>
   integrations: Pick<IntegrationsService, 'idsIn'>
 }
@@ -34,8 +36,12 @@ export function createLimits(deps: LimitsDeps): Feature {
   async function list(actor: WorkspaceActor, id: string): Promise<Limit[]> {
     const { workspace } = await deps.workspaces.get(actor, id)
     const workspaceId = workspace.id
+    // The workspace of the path may be another one than that of the header, with other bots that the caller may see.
+    const { limits } = actor.rights
+    const rights = await deps.memberships.rightsIn(actor.accountId, workspaceId, limits)
+    if (rights === undefined) throw notFound('workspace', id, 'among those of the caller')
     const [botIds, integrationIds, usage] = await Promise.all([
-      deps.bots.idsIn(allBotsOf(workspaceId)),
+      deps.bots.idsIn({ workspaceId, rights }),
       deps.integrations.idsIn(workspaceId),
       findFileUsage(db, workspaceId),
     ])
@@ -57,11 +63,11 @@ export function createLimits(deps: LimitsDeps): Feature {
         ...quota('indexedStorage', vectorQuotaBytes, usage.vector),
         limit: deps.config.limits.vectorQuotaBytes,
       },
-      exact('bots', 'Bots of the workspace.', botIds.length),
+      exact('bots', 'Bots of the workspace that you may see.', botIds.length),
       exact('integrations', 'Integrations of the workspace.', integrationIds.length),
-      await counted('files', 'Files of all its bots.', sumFiles),
-      await counted('conversations', 'Conversations of all its bots.', sumConversations),
-      await counted('messages', 'Messages of all its bots.', sumMessages),
+      await counted('files', 'Files of these bots.', sumFiles),
+      await counted('conversations', 'Conversations of these bots.', sumConversations),
+      await counted('messages', 'Messages of these bots.', sumMessages),
       ...singleLimits(deps.config),
     ]
   }

@@ -1,5 +1,4 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
-import type { WorkspaceActor } from '../../../domain/actor.js'
 import {
   type LogReader,
   type LogSelection,
@@ -8,6 +7,7 @@ import {
   type WorkspaceLogLine,
 } from '../../../domain/log-lines.js'
 import { noReference } from '../../../domain/refusals.js'
+import { type BotScope, reaches } from '../../../domain/rights.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import type { IntegrationsService } from '../../bots/integrations/index.js'
 
@@ -29,7 +29,7 @@ export interface PreparedFilter {
   selection: LogSelection
   /** Whether a line that was read is one of the workspace and passes the filter. */
   matches(line: WorkspaceLogLine): boolean
-  /** Whether a line of the workspace passes the filter. */
+  /** Whether a line of the workspace passes the filter, and is about no bot that the caller may not see. */
   passes(line: WorkspaceLogLine): boolean
   /** Whether counting the selection counts exactly the lines that match. */
   isCountable: boolean
@@ -37,14 +37,14 @@ export interface PreparedFilter {
 
 /** Makes the function that prepares filters. It throws `ReferenceNotFound` for a foreign bot or integration. */
 export function createPrepare({ bots, integrations }: FilterDeps) {
-  async function requireBot(actor: WorkspaceActor, botId: string): Promise<void> {
+  async function requireBot(actor: BotScope, botId: string): Promise<void> {
     await bots.requireIn(actor, botId).catch((cause: unknown) => {
       if (!(cause instanceof ApiError)) throw cause
       throw noReference('query.botId', 'bot', botId, 'in this workspace')
     })
   }
 
-  return async function prepare(actor: WorkspaceActor, filter: LogFilter): Promise<PreparedFilter> {
+  return async function prepare(actor: BotScope, filter: LogFilter): Promise<PreparedFilter> {
     const { botId, integrationId, source, userId, workflowId, conversationId } = filter
     if (botId !== undefined) await requireBot(actor, botId)
     if (integrationId !== undefined) {
@@ -74,6 +74,7 @@ export function createPrepare({ bots, integrations }: FilterDeps) {
     const developed = new Set(selection.integrationIds)
     const text = filter.text?.toLowerCase()
     const passes = (line: WorkspaceLogLine) =>
+      reaches(actor.rights, line.botId) &&
       selection.levels.has(line.level) &&
       (source === undefined || line.source === source) &&
       (botId === undefined || line.botId === botId) &&

@@ -6,6 +6,7 @@ import {
   positionOf,
   type WorkspaceLogLine,
 } from '../../../domain/log-lines.js'
+import { allBotsOf, type BotScope } from '../../../domain/rights.js'
 import { serverIsStopping } from '../../../domain/stopping.js'
 import type { Authorities, Ground } from '../../../platform/authorities.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
@@ -24,7 +25,7 @@ export interface TailsDeps {
   timers: Timers
   log: Log
   /** Prepares a filter for a caller; throws if it names something foreign. */
-  prepare(actor: WorkspaceActor, filter: LogFilter): Promise<PreparedFilter>
+  prepare(actor: BotScope, filter: LogFilter): Promise<PreparedFilter>
   authorities: Pick<Authorities, 'guard'>
   standing: Standing
   /** A line in the form for clients. */
@@ -103,9 +104,10 @@ export function createTails(deps: TailsDeps) {
     }
   }
 
-  async function tailOf(workspaceId: string, everything: PreparedFilter): Promise<Tail> {
+  async function tailOf(workspaceId: string): Promise<Tail> {
     const known = tails.get(workspaceId)
     if (known !== undefined) return known
+    const everything = await deps.prepare(allBotsOf(workspaceId), {})
     const now = isoTime(clock.now())
     // Lines that exist already are history.
     const present =
@@ -130,7 +132,7 @@ export function createTails(deps: TailsDeps) {
   async function lookAll(): Promise<void> {
     for (const [workspaceId, tail] of tails) {
       for (const follower of tail.followers) attend(deps, follower)
-      await look(deps, tail).catch((err: unknown) => {
+      await look(deps, workspaceId, tail).catch((err: unknown) => {
         log.warn({ err, workspaceId }, 'the logs of a workspace cannot be followed now')
       })
       if (tail.followers.size === 0) tails.delete(workspaceId)
@@ -156,7 +158,7 @@ export function createTails(deps: TailsDeps) {
     ): Promise<StartStream> {
       if (stopped) throw serverIsStopping()
       const prepared = await deps.prepare(actor, filter)
-      const tail = await tailOf(actor.workspaceId, await deps.prepare(actor, {}))
+      const tail = await tailOf(actor.workspaceId)
       const release = reserve(actor.accountId)
       const now = clock.now()
       // From now on, because the response begins a moment later than the caller is admitted.
@@ -251,12 +253,17 @@ function resetFrame({ clock }: TailsDeps): Frame {
   return new Frame({ type: 'reset', data: {} }, `${isoTime(clock.now())}/`)
 }
 
-async function look(deps: TailsDeps, tail: Tail): Promise<void> {
-  const [anyone] = tail.followers
-  if (anyone === undefined) return
+/** Reads the lines of all bots once, and sends each follower those of the bots that it may see. */
+async function look(deps: TailsDeps, workspaceId: string, tail: Tail): Promise<void> {
+  if (tail.followers.size === 0) return
   const now = deps.clock.now()
   const from = lookFrom(deps, tail.readTo)
-  const lines = await readSince(deps, await deps.prepare(anyone.actor, {}), from, lookBudget)
+  const lines = await readSince(
+    deps,
+    await deps.prepare(allBotsOf(workspaceId), {}),
+    from,
+    lookBudget,
+  )
   tail.readTo = isoTime(now)
   if (lines === undefined) {
     for (const follower of tail.followers) sendInTurn(deps, follower, '', resetFrame(deps))

@@ -1,5 +1,5 @@
 import { type LogReader, logLevels, type WorkspaceLogLine } from '../../../domain/log-lines.js'
-import type { BotScope } from '../../../domain/rights.js'
+import { type BotScope, reaches } from '../../../domain/rights.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { groupBy } from '../../../platform/group-by.js'
 import type { BotsService } from '../../bots/bots/index.js'
@@ -115,7 +115,7 @@ interface LinesOf extends Scope {
 /** The lines of errors in the logs of these bots and integrations: the newest. */
 async function readErrorLines(
   { db, readers }: Pick<FactsDeps, 'db' | 'readers'>,
-  { workspaceId, botId, botIds, integrationIds, since }: LinesOf,
+  { workspaceId, rights, botId, botIds, integrationIds, since }: LinesOf,
 ): Promise<{ lines: WorkspaceLogLine[]; isAll: boolean }> {
   const lines: WorkspaceLogLine[] = []
   const own = new Set(botIds)
@@ -139,7 +139,7 @@ async function readErrorLines(
     take: (line) => {
       const { integrationId: id } = line
       const isOwn = id === null ? own.has(line.botId) : developed.has(id)
-      if (isOwn && !isGivenUp(line)) {
+      if (isOwn && reaches(rights, line.botId) && !isGivenUp(line)) {
         lines.push(line)
       }
       return true

@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { notFound } from '../../../domain/refusals.js'
+import { reaches } from '../../../domain/rights.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeBoolean } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'
@@ -89,7 +90,10 @@ export function createOverviewService(deps: OverviewDeps) {
     async get(actor: WorkspaceActor, botId?: string): Promise<Overview> {
       const overview = await cache.get(keyOf({ ...actor, botId }))
       if (overview === undefined) throw noBot(botId, 'query.botId')
-      const isWhole = botId === undefined && (await deps.accounts.isOperator(actor.accountId))
+      const isWhole =
+        botId === undefined &&
+        actor.rights.limits.workspaceId === undefined &&
+        (await deps.accounts.isOperator(actor.accountId))
       return isWhole ? await addServer(deps, overview) : overview
     },
 
@@ -126,8 +130,12 @@ export function createOverviewService(deps: OverviewDeps) {
     },
 
     /** Shows the errors of a group again. */
-    async reopen({ workspaceId }: WorkspaceActor, fingerprint: string): Promise<void> {
-      const wasResolved = await run((tx) => store.deleteResolved(tx, workspaceId, fingerprint))
+    async reopen({ workspaceId, rights }: WorkspaceActor, fingerprint: string): Promise<void> {
+      const wasResolved = await run(async (tx) => {
+        const botId = await store.findBotOfResolved(tx, workspaceId, fingerprint)
+        if (botId === undefined || !reaches(rights, botId)) return false
+        return await store.deleteResolved(tx, workspaceId, fingerprint)
+      })
       if (!wasResolved) {
         throw notFound('resolved group of errors', fingerprint, 'in this workspace')
       }

@@ -16,6 +16,21 @@ export async function putResolved(tx: Tx, row: ResolvedRow): Promise<void> {
     .execute()
 }
 
+/** The bot of a group of errors that was resolved; undefined if it was not. */
+export async function findBotOfResolved(
+  tx: Tx,
+  workspaceId: string,
+  fingerprint: string,
+): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('resolved_errors')
+    .select('bot_id')
+    .where('workspace_id', '=', workspaceId)
+    .where('fingerprint', '=', fingerprint)
+    .executeTakeFirst()
+  return row?.bot_id
+}
+
 /** Returns whether there was a resolution of the group. */
 export async function deleteResolved(
   tx: Tx,

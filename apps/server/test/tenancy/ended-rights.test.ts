@@ -1,0 +1,80 @@
+import type { Client } from '@botstead/contract'
+import { createClient } from '@botstead/contract'
+import { describe, expect, it, vi } from 'vitest'
+import { addAccount, settle, type Tenant } from '../tenant.js'
+import { inDatabase } from './seed.js'
+import { places, useServers } from './two-servers.js'
+
+interface Member {
+  id: string
+  accountId: string
+  token: string
+}
+
+describe.each(places)('rights that end, at $name (another process: $isElsewhere)', (place) => {
+  const servers = useServers(place)
+
+  async function newTeam() {
+    const { first } = servers()
+    const tenant = await settle(first, await addAccount(first))
+    const owner = first.client(tenant)
+    const { workspaceId } = tenant
+    const { token, account } = await inDatabase(first, async (tenants) => {
+      const person = await tenants.person()
+      await tenants.join(person, { workspace: { workspaceId } }, 'developer')
+      return person
+    })
+    const { members } = await owner.listWorkspaceMembers()
+    const id = members.find(({ userId }) => userId === account.accountId)?.id ?? ''
+    return { tenant, owner, member: { id, token, accountId: account.accountId } }
+  }
+
+  const ends: [
+    what: string,
+    end: (owner: Client, member: Member, tenant: Tenant) => Promise<unknown>,
+  ][] = [
+    ['is removed', (owner, { id }) => owner.deleteWorkspaceMember({ id })],
+    ['gets another role', (owner, { id }) => owner.updateWorkspaceMember({ id, role: 'billing' })],
+    [
+      'may not see the bot',
+      (owner, _, { botId }) => owner.updateBotAllowlist({ botId, setting: 'SELECTED_USERS' }),
+    ],
+  ]
+  it.each(ends)(
+    'a member who %s is refused at once, with the tokens for the bot',
+    async (_, end) => {
+      const { address, untimed } = servers()
+      await untimed(async () => {
+        const { tenant, owner, member } = await newTeam()
+        const { workspaceId, botId, conversationId } = tenant
+        const at = { baseUrl: address, workspaceId, botId }
+        const { pat } = await createClient({
+          ...at,
+          token: member.token,
+        }).createPersonalAccessToken({
+          note: 'one bot',
+          workspaceId,
+          botId,
+        })
+        const clients = [member.token, pat.value].map((token) => createClient({ ...at, token }))
+        const calls = clients.flatMap((client) => [
+          () => client.listConversations(),
+          () => client.getWorkspaceConversation({ id: conversationId }),
+          () => client.createBotApiKey({ botId }),
+          () => client.upsertFile({ key: 'x', size: 1 }),
+        ])
+        for (const call of calls) await call()
+        await end(owner, member, tenant)
+        await vi.waitFor(async () => {
+          for (const call of calls) {
+            await expect(call()).rejects.toMatchObject({
+              type: expect.stringMatching(
+                /^(Unauthorized|Forbidden|ResourceNotFound|ReferenceNotFound)$/,
+              ),
+            })
+          }
+        })
+      })
+    },
+  )
+})
