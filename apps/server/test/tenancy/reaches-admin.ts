@@ -13,6 +13,16 @@ export const adminReaches: Reaches = {
   updateWorkspace: (client, { workspaceId }) =>
     client.updateWorkspace({ id: workspaceId, name: 'taken' }),
   deleteWorkspace: (client, { workspaceId }) => client.deleteWorkspace({ id: workspaceId }),
+  createPersonalAccessToken: (client, { workspaceId, botId }) =>
+    client.createPersonalAccessToken({ note: 'taken', workspaceId, botId }),
+  updateWorkspaceMember: (client, { memberId }) =>
+    client.updateWorkspaceMember({ id: memberId, role: 'owner' }),
+  deleteWorkspaceMember: (client, { memberId }) => client.deleteWorkspaceMember({ id: memberId }),
+  renewWorkspaceInvitation: (client, { memberId }) =>
+    client.renewWorkspaceInvitation({ id: memberId }),
+  getBotAllowlist: (client, { botId }) => client.getBotAllowlist({ botId }),
+  updateBotAllowlist: (client, { botId }) =>
+    client.updateBotAllowlist({ botId, setting: 'SELECTED_USERS' }),
   getBot: (client, { botId }) => client.getBot({ id: botId }),
   updateBot: (client, { botId }) => client.updateBot({ id: botId, name: 'taken' }),
   deleteBot: (client, { botId }) => client.deleteBot({ id: botId }),

@@ -10,6 +10,7 @@ export interface Tenant {
   token: string
   tokenId: string
   sessionId: string
+  memberId: string
   workspaceId: string
   botId: string
   keyId: string
@@ -36,7 +37,7 @@ export interface Tenant {
   client: Client
 }
 
-/** Accounts and members beside the first. No operation makes them yet, so that the database has to. */
+/** As another process on the same database: accounts beside the first are made so. */
 export async function inDatabase<T>(
   { server }: TestServer,
   work: (tenants: Slices) => Promise<T>,
@@ -96,6 +97,7 @@ export async function seedTenant(server: TestServer): Promise<Tenant> {
     version: '1.0.0',
     code: { node: 'secret', browser: 'secret' },
   })
+  const guest = await client.createWorkspaceMember({ email: 'guest@example.com', role: 'viewer' })
   const integrationKey = await client.createIntegrationApiKey({ integrationId: integration.id })
   return {
     ...evaluation,
@@ -109,6 +111,7 @@ export async function seedTenant(server: TestServer): Promise<Tenant> {
     token,
     tokenId: workspace.tokenId,
     sessionId: session.id,
+    memberId: guest.id,
     workspaceId,
     botId: bot.id,
     keyId: made.id,
@@ -130,6 +133,8 @@ export async function seedTenant(server: TestServer): Promise<Tenant> {
 export async function inventory({ client, botId, ...own }: Tenant) {
   return {
     workspace: await client.getWorkspace({ id: own.workspaceId }),
+    members: (await client.listWorkspaceMembers()).members,
+    allowlist: await client.getBotAllowlist({ botId }),
     bot: await client.getBot({ id: botId }),
     integration: await client.getIntegration({ id: own.integrationId }),
     integrationKeys: (await client.listIntegrationApiKeys({ integrationId: own.integrationId }))
