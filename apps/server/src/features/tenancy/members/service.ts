@@ -273,8 +273,9 @@ async function roleOf(
   { db }: MembersDeps,
   accountId: string,
   workspaceId: string,
+  executor: Db | Tx = db,
 ): Promise<Role | undefined> {
-  return (await store.findMemberOf(db, workspaceId, accountId))?.role
+  return (await store.findMemberOf(executor, workspaceId, accountId))?.role
 }
 
 /** The accounts of the owners of a workspace, oldest member first. */

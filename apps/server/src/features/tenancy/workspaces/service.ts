@@ -110,7 +110,8 @@ async function requireWorkspace(
   id: string,
   permission: WorkspacePermission,
 ): Promise<store.WorkspaceRow> {
-  const rights = id === actor.workspaceId ? actor.rights : await rightsElsewhere(deps, actor, id)
+  const rights =
+    id === actor.workspaceId ? actor.rights : await rightsElsewhere(deps, executor, actor, id)
   const workspace = await store.findWorkspace(executor, id)
   if (rights === undefined || workspace === undefined) {
     throw notFound('workspace', id, 'among those of the caller')
@@ -121,11 +122,12 @@ async function requireWorkspace(
 
 async function rightsElsewhere(
   { members }: WorkspaceParts,
+  executor: Db | Tx,
   { accountId, rights: { limits } }: WorkspaceActor,
   id: string,
 ): Promise<Rights | undefined> {
   if (limits.workspaceId !== undefined) return undefined
-  const role = await members.roleOf(accountId, id)
+  const role = await members.roleOf(accountId, id, executor)
   return role && rightsOf(role, [], limits)
 }
 
