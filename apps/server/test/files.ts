@@ -154,6 +154,7 @@ async function createBench(
     reach: {
       isBotKey: async () => true,
       holderIn: async () => undefined,
+      requireReader: async () => {},
       writerIn: async (actor, botId) =>
         workspaces.get(botId) === actor.workspaceId ? { ...actor, botId } : undefined,
     },

@@ -77,4 +77,23 @@ describe.each(places)('rights that end, at $name (another process: $isElsewhere)
       })
     },
   )
+
+  it.each(ends)('a request that waits for a file fails when its member %s', async (_, end) => {
+    const { address } = servers()
+    const { tenant, owner, member } = await newTeam()
+    const { botId } = tenant
+    const client = createClient({ baseUrl: address, botId, token: member.token })
+    const { file } = await client.upsertFile({ key: 'slow.txt', size: 4, index: true })
+    const waiting = client.getFile({ id: file.id, waitFor: 'indexing_completed' })
+    await Promise.all([
+      expect(waiting).rejects.toMatchObject({
+        type: expect.stringMatching(/^(Unauthorized|Forbidden)$/),
+      }),
+      (async () => {
+        await client.getFile({ id: file.id })
+        await end(owner, member, tenant)
+        await fetch(file.uploadUrl, { method: 'PUT', body: 'slow' })
+      })(),
+    ])
+  })
 })

@@ -93,7 +93,7 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
   const generations = createGenerations({ ...given, events })
   const deps = { ...given, addresses, events, generations }
   const service = createFilesService(deps)
-  const waiting = createWaiting(deps.bus, service.get)
+  const waiting = createWaiting(deps.bus, service.get, deps.reach.requireReader)
   const uploads = createUploads(deps)
   const sweeps = createSweeps(deps)
   const knowledgeBases = createKnowledgeBases(deps)

@@ -1,6 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
+import type { Reach } from '../tenancy/access/index.js'
 import { fileTopic } from './file-events.js'
 import type { FileRow } from './table.js'
 
@@ -12,10 +13,12 @@ export type Waiting = ReturnType<typeof createWaiting>
 /**
  * Lets callers wait for the indexing of files without polling: hints trigger a check.
  * @param get finds a file that the caller may see; throws `ResourceNotFound` if there is none
+ * @param requireReader throws unless the caller may still read files, which may have changed during the wait
  */
 export function createWaiting(
   bus: EventBus,
   get: (actor: BotActor, idOrKey: string) => Promise<FileRow>,
+  requireReader: Reach['requireReader'],
 ) {
   const waiters = new Set<() => void>()
   let closed = false
@@ -80,7 +83,9 @@ export function createWaiting(
       signal?.addEventListener('abort', stop)
       waiters.add(stop)
       try {
-        return await wait(actor, idOrKey, file.id, end.signal)
+        const found = await wait(actor, idOrKey, file.id, end.signal)
+        await requireReader(actor)
+        return found
       } finally {
         clearTimeout(timer)
         signal?.removeEventListener('abort', stop)

@@ -1,9 +1,11 @@
 import type { BotActor } from '../../../domain/actor.js'
+import { scopeRefusal } from '../../../domain/authenticator.js'
 import { type BotScope, reaches, requirePermission } from '../../../domain/rights.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Memberships } from './allowlists.js'
 import { limitsOf } from './limits.js'
-import { findToken } from './store.js'
+import { findToken, type TokenRow } from './store.js'
 
 /** Queries about bots that access needs of a slice to its right. */
 export interface BotDirectory {
@@ -29,6 +31,11 @@ export interface Reach {
   /** The same caller in another bot; undefined unless the token may write files there. */
   writerIn(actor: BotActor, botId: string): Promise<BotActor | undefined>
   /**
+   * Checks after a request that waited that its caller may still read files of the bot.
+   * @throws ApiError `Unauthorized` if the token, the membership or the bot is gone, or the bot is hidden
+   */
+  requireReader(actor: BotActor): Promise<void>
+  /**
    * The holder of a token in a bot; undefined unless the token is valid there. Throws `Forbidden`
    * for members without `bots:write`.
    */
@@ -44,12 +51,20 @@ interface Holder {
 
 interface ReachDeps {
   db: Db
+  clock: Clock
   bots: BotDirectory
   memberships: Memberships
 }
 
 /** Makes these checks. `bots` and `memberships` say which bots and members there are now. */
-export function createReach({ db, bots, memberships }: ReachDeps): Reach {
+export function createReach({ db, clock, bots, memberships }: ReachDeps): Reach {
+  /** Whether the key of a bot or an integration is good in a bot. */
+  async function opens(token: TokenRow, botId: string): Promise<boolean> {
+    if (token.kind === 'bot') return token.bot_id === botId
+    const installed = await bots.installationsOf(botId)
+    return installed.some(({ integration_id }) => integration_id === token.integration_id)
+  }
+
   return {
     isBotKey: async ({ tokenId }) => (await findToken(db, tokenId))?.kind === 'bot',
 
@@ -67,6 +82,23 @@ export function createReach({ db, bots, memberships }: ReachDeps): Reach {
         : undefined
     },
 
+    async requireReader({ tokenId, botId }) {
+      const token = await findToken(db, tokenId)
+      const workspaceId = await bots.workspaceOf(botId)
+      const isGood =
+        token !== undefined &&
+        workspaceId !== undefined &&
+        (token.expires_at === null || token.expires_at > isoTime(clock.now()))
+      if (!isGood) throw scopeRefusal('x-bot-id')
+      if (token.account_id === null) {
+        if (await opens(token, botId)) return
+        throw scopeRefusal('x-bot-id')
+      }
+      const rights = await memberships.rightsIn(token.account_id, workspaceId, limitsOf(token))
+      if (rights === undefined || !reaches(rights, botId)) throw scopeRefusal('x-bot-id')
+      requirePermission(rights, 'files:read')
+    },
+
     async holderIn(tokenId, botId) {
       const token = await findToken(db, tokenId)
       const workspaceId = await bots.workspaceOf(botId)
@@ -77,13 +109,7 @@ export function createReach({ db, bots, memberships }: ReachDeps): Reach {
         requirePermission(rights, 'bots:write')
         return { workspaceId, userId: token.account_id }
       }
-      const isUsable =
-        token.kind === 'bot'
-          ? token.bot_id === botId
-          : (await bots.installationsOf(botId)).some(
-              ({ integration_id }) => integration_id === token.integration_id,
-            )
-      return isUsable ? { workspaceId, userId: botId } : undefined
+      return (await opens(token, botId)) ? { workspaceId, userId: botId } : undefined
     },
   }
 }
