@@ -53,9 +53,10 @@ describeEachEngine('authentication', (engine) => {
     const bot = await newBot(ann)
     const { workspaceId } = ann.workspace
     expect(await authenticator().account(ann.token, 'account:read')).toEqual(ann.account)
-    expect(await authenticator().workspace(ann.token, workspaceId, 'bots:write')).toEqual(
-      ann.workspace,
-    )
+    expect(await authenticator().workspace(ann.token, workspaceId, 'bots:write')).toEqual({
+      ...ann.workspace,
+      permission: 'bots:write',
+    })
     expect(await authenticator().bot(ann.token, bot.id, noScope, 'bots:write')).toEqual({
       kind: 'bot',
       workspaceId,

@@ -23,10 +23,14 @@ describeEachEngine('tokens', (engine) => {
     expect(listed.map(({ note }) => note)).toEqual(['third', 'second', 'first'])
     const [token] = listed
     expect(Object.keys(token ?? {}).toSorted()).toEqual([
+      'bot_id',
       'created_at',
+      'expires_at',
       'id',
       'last_used_at',
       'note',
+      'read_only',
+      'workspace_id',
     ])
     expect(await tenants.access.service.listPersonal(bob.account)).toHaveLength(1)
   })
