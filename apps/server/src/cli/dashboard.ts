@@ -16,7 +16,11 @@ export function dashboardCommand(): Command {
       'Print a link that signs one browser in to the dashboard, once and within an hour.',
     )
     .option('--demo', 'use the running demonstration, even if this folder has the data of a server')
-    .action(async ({ demo }: { demo?: boolean }) => {
+    .option(
+      '--account <address>',
+      'sign in to the account with this email address, for people who are locked out',
+    )
+    .action(async ({ demo, account }: { demo?: boolean; account?: string }) => {
       const { config: local } = loadConfig(undefined, { envFile: '.env' })
       const running = await requireRunning(local, { isDemo: demo === true })
       const config = settingsOf(running, local)
@@ -27,7 +31,7 @@ export function dashboardCommand(): Command {
       }
       const { withOperatorTokens } = await import('../app/offline.js')
       await withOperatorTokens(config, async (tokens) => {
-        const code = await tokens.signInCodeOfFirstAccount()
+        const code = await tokens.signInCodeOf(account)
         out.line(signInLink(running.address, code))
         notices.line('The link signs one browser in, within an hour.')
       })

@@ -8,6 +8,8 @@ import {
   type WorkspacePermission,
 } from '@botstead/contract'
 
+export type { Role }
+
 /** The bots of a workspace that a member may see: all, one, or all but some. */
 export type BotReach =
   | { readonly kind: 'all' }

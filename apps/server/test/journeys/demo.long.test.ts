@@ -217,6 +217,13 @@ describe('commands beside a demonstration', () => {
       const ownLink = await botstead(['dashboard'])
       expect(ownLink.stdout).toContain(server.url.replace('127.0.0.1', 'localhost'))
       expect(ownLink.stderr).not.toContain('demonstration')
+      const named = await botstead(['dashboard', '--account', 'Admin@localhost'])
+      expect(named.stdout).toMatch(/\/dashboard\/sign-in#bp_code_/)
+      const unknown = await botstead(['dashboard', '--account', 'nobody@example.com'])
+      expect(unknown).toMatchObject({
+        status: 1,
+        stderr: 'There is no account with the address nobody@example.com.\n',
+      })
     }
     expect((await runDemo(['--port', '0'], {}, { meanwhile })).status).toBe(0)
     expect(await botstead(['dashboard'])).toMatchObject({ status: 1, stdout: '' })

@@ -11,7 +11,7 @@ export interface Property {
 /** Characters of the name and the parameters of a line. */
 const maxHead = 100_000
 
-export const isQuoted = /;(?:ENCODING=)?QUOTED-PRINTABLE\b/i
+const isQuoted = /;(?:ENCODING=)?QUOTED-PRINTABLE\b/i
 
 /** The folded lines of a calendar or an address book. Lines that are none are left out. */
 export function toProperties(text: string): Property[] {

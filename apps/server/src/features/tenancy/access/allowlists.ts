@@ -1,7 +1,6 @@
 import { type Body, contract, type Output } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { noReference, notFound } from '../../../domain/refusals.js'
-import { type Rights, rightsOf, type TokenLimits } from '../../../domain/rights.js'
 import { type Route, route } from '../../../http/mount.js'
 import type { Authorities } from '../../../platform/authorities.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
@@ -11,37 +10,9 @@ import { holdWorkspace } from '../workspaces/index.js'
 import * as store from './allowlist-store.js'
 import type { BotDirectory } from './reach.js'
 
-/** The rights of members as the database has them now. */
-export interface Memberships {
-  /** Undefined if the account is no member, or the token is limited to another workspace. */
-  rightsIn(
-    accountId: string,
-    workspaceId: string,
-    limits?: TokenLimits,
-  ): Promise<Rights | undefined>
-}
-
-interface MembershipsDeps {
+interface AllowlistsDeps {
   db: Db
   members: Pick<MembersService, 'roleOf'>
-}
-
-/** Reads memberships: the role of a member, and the bots that are limited to others. */
-export function createMemberships({ db, members }: MembershipsDeps): Memberships {
-  return {
-    async rightsIn(accountId, workspaceId, limits) {
-      if (limits?.workspaceId !== undefined && limits.workspaceId !== workspaceId) return undefined
-      const role = await members.roleOf(accountId, workspaceId)
-      if (role === undefined) return undefined
-      const rights = rightsOf(role, [], limits)
-      if (rightsOf(role).permissions.has('bots:manage')) return rights
-      const hidden = await store.listHiddenBots(db, workspaceId, accountId)
-      return hidden.length === 0 ? rights : rightsOf(role, hidden, limits)
-    },
-  }
-}
-
-interface AllowlistsDeps extends MembershipsDeps {
   run: Run
   bots: Pick<BotDirectory, 'isIn' | 'hold'>
   authorities: Pick<Authorities, 'change'>

@@ -14,8 +14,8 @@ import type { Clock } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import { hashToken, isSessionValue } from '../../../platform/ids.js'
-import type { Memberships } from './allowlists.js'
 import { limitsOf } from './limits.js'
+import type { Memberships } from './memberships.js'
 import type { BotDirectory } from './reach.js'
 import {
   endedSession,

@@ -10,7 +10,7 @@ import type { Feature } from '../../feature.js'
 import type { AccountsService } from '../accounts/index.js'
 import type { MembersService } from '../members/index.js'
 import type { WorkspacesService } from '../workspaces/index.js'
-import { allowlistRoutes, createMemberships, type Memberships } from './allowlists.js'
+import { allowlistRoutes } from './allowlists.js'
 import {
   createTokenAuthenticator,
   type IntegrationOwners,
@@ -23,6 +23,7 @@ import {
 } from './deployment-keys.js'
 import { invitationRoutes } from './invitations.js'
 import { limitsOf } from './limits.js'
+import { createMemberships, type Memberships } from './memberships.js'
 import { type BotDirectory, createReach, type Reach } from './reach.js'
 import { accessRoutes } from './routes.js'
 import { type AccessDeps, type AccessService, createAccessService } from './service.js'
@@ -30,8 +31,8 @@ import { createSessions, type SessionsDeps, sessionRoutes, sessionSweeps } from 
 import { deleteDeploymentKeys, findTokens, type TokenRow } from './store.js'
 import { createTokenUsage } from './usage.js'
 
-export type { Memberships } from './allowlists.js'
 export type { DeploymentKeys } from './deployment-keys.js'
+export type { Memberships } from './memberships.js'
 export type { Reach } from './reach.js'
 export { createOperatorTokens, type OperatorTokens } from './service.js'
 

@@ -61,7 +61,7 @@ async function signUp(
       )
     }
     if (!(await members.accept(tx, invitation, accountId))) throw noInvitation()
-    const session = await sessions.begin(tx, accountId, '')
+    const session = await sessions.begin(tx, accountId, 'Invitation')
     return { workspaceId: invitation.workspace_id, session }
   })
 }

@@ -3,8 +3,8 @@ import { scopeRefusal } from '../../../domain/authenticator.js'
 import { type BotScope, reaches, requirePermission } from '../../../domain/rights.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { Memberships } from './allowlists.js'
 import { limitsOf } from './limits.js'
+import type { Memberships } from './memberships.js'
 import { findToken, type TokenRow } from './store.js'
 
 /** Queries about bots that access needs of a slice to its right. */

@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
-import { fieldError, noReference, notFound } from '../../../domain/refusals.js'
+import { notFound } from '../../../domain/refusals.js'
 import { reaches } from '../../../domain/rights.js'
 import type { Authorities } from '../../../platform/authorities.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
@@ -12,7 +12,8 @@ import { hashToken, type Ids, newToken } from '../../../platform/ids.js'
 import type { AccountsService } from '../accounts/index.js'
 import { holdWorkspace } from '../workspaces/index.js'
 import { deleteAllowlist, removeFromLists } from './allowlist-store.js'
-import type { Memberships } from './allowlists.js'
+import { type PersonalLimits, requireLimits } from './limits.js'
+import type { Memberships } from './memberships.js'
 import type { BotDirectory } from './reach.js'
 import type { TokenRow } from './store.js'
 import * as store from './store.js'
@@ -48,36 +49,6 @@ export function createAccessService(deps: AccessDeps) {
   async function requireBot(actor: WorkspaceActor, botId: string, field: string): Promise<void> {
     if (await deps.bots.isIn(actor, botId)) return
     throw unknownOwner('bot', botId, field)
-  }
-
-  /** @throws ApiError for limits that the owner of the token could not use */
-  async function requireLimits(
-    { accountId, tokenId }: AccountActor,
-    { readOnly = false, workspaceId, botId, expiresAt }: NewPersonalToken,
-  ): Promise<PersonalLimits> {
-    if (expiresAt !== undefined && Date.parse(expiresAt) <= deps.clock.now()) {
-      throw fieldError('body.expiresAt', 'must be in the future.')
-    }
-    if (botId !== undefined && workspaceId === undefined) {
-      throw fieldError('body.workspaceId', 'must name the workspace of body.botId.')
-    }
-    if (workspaceId !== undefined) {
-      const rights = await deps.memberships.rightsIn(accountId, workspaceId)
-      const where = 'of which you are a member'
-      if (rights === undefined)
-        throw noReference('body.workspaceId', 'workspace', workspaceId, where)
-      const isThere = botId === undefined || (await deps.bots.isIn({ workspaceId, rights }, botId))
-      if (!isThere) throw noReference('body.botId', 'bot', botId, 'in that workspace')
-    }
-    const end = expiresAt === undefined ? undefined : isoTime(Date.parse(expiresAt))
-    const latest = await store.findEndOfPersonal(db, tokenId)
-    if (latest !== undefined && (end ?? '~') > latest) {
-      throw fieldError(
-        'body.expiresAt',
-        `must not be after ${latest}, when the token in Authorization expires.`,
-      )
-    }
-    return { readOnly, workspaceId, botId, expiresAt: end }
   }
 
   /** @param hold keeps the owner from being deleted until the transaction ends; throws if it is gone */
@@ -127,7 +98,7 @@ export function createAccessService(deps: AccessDeps) {
       remember: Remember<MadeToken>,
     ): Promise<MadeToken> {
       const { accountId } = actor
-      const limits = await requireLimits(actor, input)
+      const limits = await requireLimits(deps, actor, input)
       return await create({ kind: 'personal', accountId, ...limits }, input.note, remember)
     },
 
@@ -238,14 +209,6 @@ export type TokenOwner =
   | { kind: 'bot'; workspaceId: string; botId: string }
   | { kind: 'integration'; workspaceId: string; integrationId: string }
 
-/** What narrows a personal token. */
-interface PersonalLimits {
-  readOnly: boolean
-  workspaceId: string | undefined
-  botId: string | undefined
-  expiresAt: string | undefined
-}
-
 /** Prefixes of values and ids. */
 const prefixes = {
   personal: { value: 'bp_pat_', id: 'pat' },
@@ -290,7 +253,7 @@ export interface OperatorTokensDeps {
   clock: Clock
   ids: Ids
   authorities: Pick<Authorities, 'change'>
-  accounts: Pick<AccountsService, 'findFirst'>
+  accounts: Pick<AccountsService, 'findFirst' | 'findByEmail'>
 }
 
 export type OperatorTokens = ReturnType<typeof createOperatorTokens>
@@ -306,6 +269,12 @@ export function createOperatorTokens(deps: OperatorTokensDeps) {
     const account = await deps.accounts.findFirst()
     if (account !== undefined) return account
     throw new Error('There is no account yet: the first start of the server creates one.')
+  }
+
+  async function accountOf(email: string): Promise<{ id: string }> {
+    const account = await deps.accounts.findByEmail(db, email.toLowerCase())
+    if (account !== undefined) return account
+    throw new Error(`There is no account with the address ${email}.`)
   }
 
   return {
@@ -337,9 +306,12 @@ export function createOperatorTokens(deps: OperatorTokensDeps) {
     /** Makes a code that signs a browser in to an account, once and within an hour. */
     addSignInCode: (tx: Tx, accountId: string) => addSignInCode(tx, accountId, deps.clock),
 
-    /** The same for the first account. Rejects if the database has no account yet. */
-    async signInCodeOfFirstAccount(): Promise<string> {
-      const { id } = await firstAccount()
+    /**
+     * The same for the account with an address, or else the first one, in a transaction of its own. Rejects if there is no
+     * such account.
+     */
+    async signInCodeOf(email: string | undefined): Promise<string> {
+      const { id } = email === undefined ? await firstAccount() : await accountOf(email)
       return await run((tx) => addSignInCode(tx, id, deps.clock))
     },
 

@@ -1,4 +1,4 @@
-import type { Role } from '@botstead/contract'
+import type { Role } from '../../../domain/rights.js'
 
 /** The members of workspaces with their roles, and open invitations. */
 export interface WorkspaceMembersTable {
