@@ -92,7 +92,7 @@ describe('credentials', () => {
       await expectRefusal(response, {
         status: 403,
         type: 'Forbidden',
-        message: 'The role viewer in this workspace may only read.',
+        message: `The role viewer in this workspace does not include ${call.operation.permission}, which this operation needs.`,
       })
       expect(await call.stored(server(), own)).toEqual(before)
     })
