@@ -217,8 +217,8 @@ describe('commands beside a demonstration', () => {
       const ownLink = await botstead(['dashboard'])
       expect(ownLink.stdout).toContain(server.url.replace('127.0.0.1', 'localhost'))
       expect(ownLink.stderr).not.toContain('demonstration')
-      const named = await botstead(['dashboard', '--account', 'Admin@localhost'])
-      expect(named.stdout).toMatch(/\/dashboard\/sign-in#bp_code_/)
+      const ofAccount = await botstead(['dashboard', '--account', 'Admin@localhost'])
+      expect(ofAccount.stdout).toMatch(/\/dashboard\/sign-in#bp_code_/)
       const unknown = await botstead(['dashboard', '--account', 'nobody@example.com'])
       expect(unknown).toMatchObject({
         status: 1,
