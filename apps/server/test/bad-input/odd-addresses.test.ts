@@ -1,7 +1,7 @@
 import { allOperations } from '@botstead/contract'
 import { beforeAll, expect, it } from 'vitest'
 import { addresses } from '../../src/features/inbound/webhooks/address.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { expectRefusal } from '../request.js'
@@ -42,7 +42,7 @@ function oddPaths(place: string, odd: string): string[] {
   })
 }
 
-describeEachEngine('addresses with odd texts', (engine) => {
+describeSlow('addresses with odd texts', (engine) => {
   const server = useServer(engine)
   let webhookId = ''
 

@@ -1,6 +1,6 @@
 import { allOperations, type Operation } from '@botstead/contract'
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { credentialsOf, exampleOf } from '../examples.js'
 import { useServer } from '../harness.js'
 import { expectRefusal, type Request, replaced, send } from '../request.js'
@@ -31,7 +31,7 @@ function textPlaces(operation: Operation): string[] {
   return [...new Set(places)]
 }
 
-describeEachEngine('odd texts', (engine) => {
+describeSlow('odd texts', (engine) => {
   const server = useServer(engine)
   let own: Tenant
   beforeAll(async () => {

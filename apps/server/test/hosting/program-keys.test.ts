@@ -1,7 +1,7 @@
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { ownerOf } from '../actors.js'
 import { createCommandPlace } from '../command-place.js'
-import { describeEachEngine, engines } from '../engines.js'
+import { describeInLong, describeInUsual, describeSlow, engines } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { startTestServer, useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
@@ -34,7 +34,7 @@ const keyIn = ({ key }: Record<string, unknown>) => {
   return String(key)
 }
 
-describeEachEngine('the key of deployed code', (engine) => {
+describeSlow('the key of deployed code', (engine) => {
   const server = useServer(engine)
 
   it('the key ends with the program that the next deployment has replaced', async () => {
@@ -96,7 +96,7 @@ describeEachEngine('the key of deployed code', (engine) => {
   })
 })
 
-describeEachEngine('a bot that was deleted at another process', (engine) => {
+describeSlow('a bot that was deleted at another process', (engine) => {
   // One program ends for the other, so that the deleted one has to start.
   const server = useServer(engine, { BOTSTEAD_HOSTING_PROCESSES: '1' })
 
@@ -126,101 +126,109 @@ describeEachEngine('a bot that was deleted at another process', (engine) => {
 
 const postgres = engines.find(({ name }) => name === 'postgres')
 
-describe.skipIf(!postgres)('the key of replaced code that still has a request', () => {
-  it('the key works until the end of the request, and ends when its server is killed', async () => {
-    if (postgres === undefined) throw new Error('There is no PostgreSQL')
-    const first = await startTestServer(postgres, { BOTSTEAD_SECRET: secret })
-    await using place = await createCommandPlace(undefined)
-    await using other = await startServerProcess({
-      ...place.environment,
-      DATABASE_URL: first.server.config.databaseUrl ?? '',
-      BOTSTEAD_SECRET: secret,
-      LOG_LEVEL: 'error',
-    })
-    try {
-      const { bot, redeploy } = await deployBot(first, telling)
-      const at = (url: string) => existingClient({ ...first, url }, { botId: bot.id })
-      const callAt = async (url: string, input = {}) =>
-        (await at(url).callAction({ type: 'act', input })).output
-      const [here, there] = [keyIn(await callAt(first.url)), keyIn(await callAt(other.url))]
-      expect(here).not.toBe(there)
-      const { user } = await at(first.url).createUser({ tags: {} })
-      const waiting = callAt(other.url, { user: user.id }).catch(() => 'killed')
-      await eventually(async () => {
-        const text = await (await fetch(`${other.url}/metrics`)).text()
-        expect(text).toMatch(/^botstead_hosting_requests 1$/m)
-      })
-      await redeploy(`${telling}//`)
-      await eventually(async () => expect(await statusOf(other.url, here, bot.id)).toBe(401))
-      for (const { url } of [first, other]) expect(await statusOf(url, there, bot.id)).toBe(200)
-      await other.kill()
-      expect(await waiting).toBe('killed')
-      expect(await statusOf(first.url, there, bot.id)).toBe(200)
-      first.clock.advance(16 * 60_000)
-      expect(await statusOf(first.url, there, bot.id)).toBe(401)
-    } finally {
-      await first.close()
-    }
-  }, 120_000)
-})
-
-describe.skipIf(!postgres)('a program that has run for long', () => {
-  it('the key works however often other servers with the same code are killed', async () => {
-    if (postgres === undefined) throw new Error('There is no PostgreSQL')
-    const first = await startTestServer(postgres, { BOTSTEAD_SECRET: secret })
-    await using place = await createCommandPlace(undefined)
-    try {
-      const { bot } = await deployBot(first, telling)
-      const callAt = async (url: string) => {
-        const client = existingClient({ ...first, url }, { botId: bot.id })
-        return (await client.callAction({ type: 'act', input: {} })).output
-      }
-      const key = keyIn(await callAt(first.url))
-      const hour = 60 * 60_000
-      const before = (hours: number) => new Date(Date.now() - hours * hour).toISOString()
-      const left = await inDatabase(first, ({ run }) =>
-        run(async (tx) => {
-          const own = await tx
-            .updateTable('access_tokens')
-            .set({ created_at: before(3), last_used_at: before(0.2) })
-            .where('bot_id', '=', bot.id)
-            .returningAll()
-            .executeTakeFirstOrThrow()
-          // The keys that killed servers left.
-          const dead = Array.from({ length: 150 }, (_, at) => ({
-            ...own,
-            id: `${own.id}${at}`,
-            hash: `${own.hash}${at}`,
-            created_at: before(2),
-            last_used_at: null,
-          }))
-          await tx.insertInto('access_tokens').values(dead).execute()
-          return dead.length
-        }),
-      )
-      // Started now, because a process may start the code for a job of its own: it makes its key beside the others.
+describeInLong('the key of replaced code that still has a request', () => {
+  it.skipIf(!postgres)(
+    'the key works until the end of the request, and ends when its server is killed',
+    async () => {
+      if (postgres === undefined) throw new Error('There is no PostgreSQL')
+      const first = await startTestServer(postgres, { BOTSTEAD_SECRET: secret })
+      await using place = await createCommandPlace(undefined)
       await using other = await startServerProcess({
         ...place.environment,
         DATABASE_URL: first.server.config.databaseUrl ?? '',
         BOTSTEAD_SECRET: secret,
         LOG_LEVEL: 'error',
       })
-      const another = keyIn(await callAt(other.url))
-      for (const { url } of [first, other]) {
-        expect(await statusOf(url, key, bot.id)).toBe(200)
-        expect(await statusOf(url, another, bot.id)).toBe(200)
+      try {
+        const { bot, redeploy } = await deployBot(first, telling)
+        const at = (url: string) => existingClient({ ...first, url }, { botId: bot.id })
+        const callAt = async (url: string, input = {}) =>
+          (await at(url).callAction({ type: 'act', input })).output
+        const [here, there] = [keyIn(await callAt(first.url)), keyIn(await callAt(other.url))]
+        expect(here).not.toBe(there)
+        const { user } = await at(first.url).createUser({ tags: {} })
+        const waiting = callAt(other.url, { user: user.id }).catch(() => 'killed')
+        await eventually(async () => {
+          const text = await (await fetch(`${other.url}/metrics`)).text()
+          expect(text).toMatch(/^botstead_hosting_requests 1$/m)
+        })
+        await redeploy(`${telling}//`)
+        await eventually(async () => expect(await statusOf(other.url, here, bot.id)).toBe(401))
+        for (const { url } of [first, other]) expect(await statusOf(url, there, bot.id)).toBe(200)
+        await other.kill()
+        expect(await waiting).toBe('killed')
+        expect(await statusOf(first.url, there, bot.id)).toBe(200)
+        first.clock.advance(16 * 60_000)
+        expect(await statusOf(first.url, there, bot.id)).toBe(401)
+      } finally {
+        await first.close()
       }
-      const kept = await inDatabase(first, ({ db }) =>
-        db.selectFrom('access_tokens').select('id').where('bot_id', '=', bot.id).execute(),
-      )
-      expect(kept.length).toBeLessThan(left)
-    } finally {
-      await first.close()
-    }
-  }, 120_000)
+    },
+    120_000,
+  )
 })
 
-describe('a deployed program that is replaced', () => {
+describeInLong('a program that has run for long', () => {
+  it.skipIf(!postgres)(
+    'the key works however often other servers with the same code are killed',
+    async () => {
+      if (postgres === undefined) throw new Error('There is no PostgreSQL')
+      const first = await startTestServer(postgres, { BOTSTEAD_SECRET: secret })
+      await using place = await createCommandPlace(undefined)
+      try {
+        const { bot } = await deployBot(first, telling)
+        const callAt = async (url: string) => {
+          const client = existingClient({ ...first, url }, { botId: bot.id })
+          return (await client.callAction({ type: 'act', input: {} })).output
+        }
+        const key = keyIn(await callAt(first.url))
+        const hour = 60 * 60_000
+        const before = (hours: number) => new Date(Date.now() - hours * hour).toISOString()
+        const left = await inDatabase(first, ({ run }) =>
+          run(async (tx) => {
+            const own = await tx
+              .updateTable('access_tokens')
+              .set({ created_at: before(3), last_used_at: before(0.2) })
+              .where('bot_id', '=', bot.id)
+              .returningAll()
+              .executeTakeFirstOrThrow()
+            // The keys that killed servers left.
+            const dead = Array.from({ length: 150 }, (_, at) => ({
+              ...own,
+              id: `${own.id}${at}`,
+              hash: `${own.hash}${at}`,
+              created_at: before(2),
+              last_used_at: null,
+            }))
+            await tx.insertInto('access_tokens').values(dead).execute()
+            return dead.length
+          }),
+        )
+        // Started now, because a process may start the code for a job of its own: it makes its key beside the others.
+        await using other = await startServerProcess({
+          ...place.environment,
+          DATABASE_URL: first.server.config.databaseUrl ?? '',
+          BOTSTEAD_SECRET: secret,
+          LOG_LEVEL: 'error',
+        })
+        const another = keyIn(await callAt(other.url))
+        for (const { url } of [first, other]) {
+          expect(await statusOf(url, key, bot.id)).toBe(200)
+          expect(await statusOf(url, another, bot.id)).toBe(200)
+        }
+        const kept = await inDatabase(first, ({ db }) =>
+          db.selectFrom('access_tokens').select('id').where('bot_id', '=', bot.id).execute(),
+        )
+        expect(kept.length).toBeLessThan(left)
+      } finally {
+        await first.close()
+      }
+    },
+    120_000,
+  )
+})
+
+describeInUsual('a deployed program that is replaced', () => {
   const server = useServer()
 
   it('a replaced program uses its key until its last request has ended', async () => {

@@ -1,10 +1,11 @@
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { describeInLong, describeInUsual } from '../engines.js'
 import { existingClient, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { deployBot, isRunning, program } from './hosted.js'
 
-describe('the code of a bot', () => {
+describeInUsual('the code of a bot', () => {
   const server = useServer(undefined, { BOTSTEAD_HOSTING_MEMORY_BYTES: '64MiB' })
 
   const deploy = (code: string, rest?: { secrets?: Record<string, string> }) =>
@@ -160,40 +161,6 @@ describe('the code of a bot', () => {
     expect(await other.call()).toEqual({ fine: true })
   })
 
-  it('is ended when it never responds again', async () => {
-    const { admin, bot, call, logs } = await deploy(
-      program('if (input.loop) for (;;); return { pid: process.pid }'),
-    )
-    await admin.updateBot({ id: bot.id, maxExecutionTime: 1 })
-    const { pid } = await call()
-    await expect(call({ loop: true })).rejects.toMatchObject({ type: 'Runtime' })
-    await eventually(async () =>
-      expect(await logs()).toContainEqual(expect.stringContaining('endless loop')),
-    )
-    await eventually(() => expect(isRunning(pid)).toBe(false))
-    server().clock.advance(1000)
-    expect((await call()).pid).not.toBe(pid)
-  })
-
-  it('is ended, and its owner told, when it never responds again after its last response', async () => {
-    const { call, logs } = await deploy(
-      program('if (input.loop) setTimeout(() => { for (;;); }); return { pid: process.pid }'),
-    )
-    const { pid } = await call({ loop: true })
-    let questions = 0
-    await vi.waitFor(
-      async () => {
-        // Less in all than after which an idle program ends.
-        if (questions++ < 10) server().clock.advance(10_000)
-        expect(await logs()).toContainEqual(expect.stringMatching(/stopped: .* endless loop/))
-      },
-      { interval: 500, timeout: 30_000 },
-    )
-    await eventually(() => expect(isRunning(pid)).toBe(false))
-    server().clock.advance(10_000)
-    expect((await call()).pid).not.toBe(pid)
-  })
-
   it('writes a bounded number of lines into the log, with one about the others', async () => {
     const { admin, bot, call, logs } = await deploy(
       program('for (let at = 0; at < 5000; at++) console.log("line " + at); return {}'),
@@ -223,7 +190,47 @@ describe('the code of a bot', () => {
   })
 })
 
-describe('a server that runs no code', () => {
+describeInLong('the code of a bot that loops', () => {
+  const server = useServer()
+
+  it('is ended when it never responds again', async () => {
+    const { admin, bot, call, logs } = await deployBot(
+      server(),
+      program('if (input.loop) for (;;); return { pid: process.pid }'),
+    )
+    await admin.updateBot({ id: bot.id, maxExecutionTime: 1 })
+    const { pid } = await call()
+    await expect(call({ loop: true })).rejects.toMatchObject({ type: 'Runtime' })
+    await eventually(async () =>
+      expect(await logs()).toContainEqual(expect.stringContaining('endless loop')),
+    )
+    await eventually(() => expect(isRunning(pid)).toBe(false))
+    server().clock.advance(1000)
+    expect((await call()).pid).not.toBe(pid)
+  })
+
+  it('is ended, and its owner told, when it never responds again after its last response', async () => {
+    const { call, logs } = await deployBot(
+      server(),
+      program('if (input.loop) setTimeout(() => { for (;;); }); return { pid: process.pid }'),
+    )
+    const { pid } = await call({ loop: true })
+    let questions = 0
+    await vi.waitFor(
+      async () => {
+        // Less in all than after which an idle program ends.
+        if (questions++ < 10) server().clock.advance(10_000)
+        expect(await logs()).toContainEqual(expect.stringMatching(/stopped: .* endless loop/))
+      },
+      { interval: 500, timeout: 30_000 },
+    )
+    await eventually(() => expect(isRunning(pid)).toBe(false))
+    server().clock.advance(10_000)
+    expect((await call()).pid).not.toBe(pid)
+  })
+})
+
+describeInUsual('a server that runs no code', () => {
   const server = useServer(undefined, { BOTSTEAD_HOSTING: 'off' })
 
   it('refuses code, says how to switch it on, and takes an address', async () => {

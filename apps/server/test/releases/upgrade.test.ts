@@ -8,7 +8,7 @@ import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { fail } from '../backups.js'
 import { type CommandPlace, createCommandPlace } from '../command-place.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { startServerProcess } from '../processes.js'
 import { untilIndexed } from '../tenant.js'
 
@@ -60,7 +60,7 @@ async function addFutureMigration({ dataDir, options: { url } }: CommandPlace): 
 }
 
 describe.each(releases)('a database of release %s', (release) => {
-  describeEachEngine('an upgrade', (engine) => {
+  describeSlow('an upgrade', (engine) => {
     it('keeps everything that was in it', async () => {
       await using place = await createCommandPlace(engine, { isEmpty: true })
       await unpack(release, place)

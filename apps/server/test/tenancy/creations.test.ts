@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest'
 import { dialectOf } from '../../src/platform/db/dialect.js'
 import type { Schema } from '../../src/platform/db/schema.js'
 import { ownerOf } from '../actors.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { credentialsOf, exampleOf } from '../examples.js'
 import { useServer } from '../harness.js'
 import { send } from '../request.js'
@@ -23,7 +23,7 @@ const writing = allOperations.filter(
 /** Operations that create something in a workspace. */
 const creating = writing.filter(({ auth, status }) => auth === 'workspace' && status === 201)
 
-describeEachEngine('what is created in a workspace', (engine) => {
+describeSlow('what is created in a workspace', (engine) => {
   const server = useServer(engine)
 
   async function newTenant() {

@@ -1,6 +1,6 @@
 import { allOperations, type Operation } from '@botstead/contract'
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { credentialsOf, exampleOf } from '../examples.js'
 import { useServer } from '../harness.js'
 import { send } from '../request.js'
@@ -19,7 +19,7 @@ function rankOf({ method }: Operation): number {
   return ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].indexOf(method)
 }
 
-describeEachEngine('a bot that a caller may not see', (engine) => {
+describeSlow('a bot that a caller may not see', (engine) => {
   const server = useServer(engine)
 
   /** A workspace with a bot that has everything, also lines and errors, and another bot. */

@@ -8,7 +8,7 @@ import {
   workspacePermissions,
 } from '@botstead/contract'
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { credentialsOf, exampleOf } from '../examples.js'
 import { useServer } from '../harness.js'
 import { send } from '../request.js'
@@ -17,7 +17,7 @@ import { inDatabase } from './seed.js'
 
 const guarded = allOperations.filter(({ auth }) => auth === 'workspace' || auth === 'bot')
 
-describeEachEngine('the roles of members', (engine) => {
+describeSlow('the roles of members', (engine) => {
   const server = useServer(engine)
   let tenant: Tenant
 

@@ -1,6 +1,6 @@
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
-import { describeInUsual, describeSlow } from '../engines.js'
+import { describeEachEngine } from '../engines.js'
 import { existingClient, type ReachableServer } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
@@ -29,7 +29,7 @@ async function loadedBy(logs: () => Promise<string[]>): Promise<number[]> {
   return lines.flatMap((line) => /loaded by (\d+)/.exec(line)?.[1] ?? []).map(Number)
 }
 
-describeInUsual('a bot that is always alive', () => {
+describe('a bot that is always alive', () => {
   const server = useServer()
 
   it('never rests, from its first deployment on, while others do', async () => {
@@ -92,7 +92,7 @@ describeInUsual('a bot that is always alive', () => {
   })
 })
 
-describeSlow('bots that are always alive', (engine) => {
+describeEachEngine('bots that are always alive', (engine) => {
   it('start with the server', async () => {
     await using place = await createCommandPlace(engine)
     const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token, LOG_LEVEL: 'error' }
@@ -128,7 +128,7 @@ describeSlow('bots that are always alive', (engine) => {
   })
 })
 
-describeInUsual('code whose owner is deleted', () => {
+describe('code whose owner is deleted', () => {
   const server = useServer()
 
   it('ends at once with its bot, also in the middle of a request', async () => {
@@ -187,7 +187,7 @@ describeInUsual('code whose owner is deleted', () => {
   )
 })
 
-describeInUsual('code of an integration', () => {
+describe('code of an integration', () => {
   const server = useServer()
 
   it('runs in one process for all bots, for actions and webhooks', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
-import { describeSlow } from '../engines.js'
+import { describeEachEngine } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { bundleCode } from '../hosted-code.js'
@@ -52,7 +52,7 @@ const versions = [
   { name: 'sdk7', title: 'messenger-7' },
 ]
 
-describeSlow('a messenger that is deployed as an integration', (engine) => {
+describeEachEngine('a messenger that is deployed as an integration', (engine) => {
   const server = useServer(engine)
   const client = (login = {}) =>
     existingClient(server(), { ...login, headers: { 'x-multiple-integrations': 'true' } })

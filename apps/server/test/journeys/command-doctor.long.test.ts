@@ -10,11 +10,11 @@ import { openDatabase } from '../../src/platform/db/open.js'
 import { succeed } from '../backups.js'
 import { type CommandPlace, createCommandPlace } from '../command-place.js'
 import { diagnose, failure, warning } from '../doctor.js'
-import { describeSlow } from '../engines.js'
+import { describeEachEngine } from '../engines.js'
 import { freePort } from '../ports.js'
 import { runCommand, startServerProcess } from '../processes.js'
 
-describeSlow('botstead doctor', (engine) => {
+describeEachEngine('botstead doctor', (engine) => {
   let place: CommandPlace
   let PORT: string
   let environment: Record<string, string>

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createClient } from '@botstead/contract'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
-import { describeEachInLong, describeInLong, describeSlow, sqliteEngine } from '../engines.js'
+import { describeEachEngine, sqliteEngine } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { type TestServer, useServer } from '../harness.js'
 import { talkTo } from '../hosted-code.js'
@@ -93,7 +93,7 @@ const giveUp = (server: () => TestServer) => async (text: string, reason: RegExp
   await admin.deleteBot({ id: bot.id })
 }
 
-describeSlow('a message that ends the code of its bot', (engine) => {
+describeEachEngine('a message that ends the code of its bot', (engine) => {
   const server = useServer(engine, { BOTSTEAD_HOSTING_MEMORY_BYTES: '64MiB' })
   const eventually = withoutPauses(server)
 
@@ -171,7 +171,7 @@ describeSlow('a message that ends the code of its bot', (engine) => {
 })
 
 // Each of these ends takes ten seconds and more to notice.
-describeInLong('a message that holds the code of its bot', () => {
+describe('a message that holds the code of its bot', () => {
   const server = useServer(sqliteEngine, { BOTSTEAD_HOSTING_MEMORY_BYTES: '64MiB' })
   it.each([
     ['loop', /endless loop/],
@@ -220,7 +220,7 @@ async function processesOf(logs: () => Promise<string[]>, did: 'loaded' | 'begun
   return lines.flatMap((line) => new RegExp(`${did} by (\\d+)`).exec(line)?.[1] ?? []).map(Number)
 }
 
-describeEachInLong('a message that is open when something else ends the code', (engine) => {
+describeEachEngine('a message that is open when something else ends the code', (engine) => {
   const server = useServer(engine)
   const eventually = withoutPauses(server)
 
@@ -320,7 +320,7 @@ exports.handler = async ({ headers, body }) => {
 }
 `
 
-describeSlow('a message that ends the code of an integration', (engine) => {
+describeEachEngine('a message that ends the code of an integration', (engine) => {
   const server = useServer(engine)
   const eventually = withoutPauses(server)
 
@@ -384,7 +384,7 @@ describeSlow('a message that ends the code of an integration', (engine) => {
 
 const token = 'a-token-for-tests-only'
 
-describeEachInLong('the ends of code, and a server that is killed', (engine) => {
+describeEachEngine('the ends of code, and a server that is killed', (engine) => {
   it('a server counts the ends that a message caused before and after it was killed', async () => {
     await using place = await createCommandPlace(engine)
     const environment = {

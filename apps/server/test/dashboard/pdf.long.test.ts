@@ -1,8 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import type { Locator } from 'playwright-core'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { browserPath } from '../browser.js'
-import { describeInLong, describeInUsual } from '../engines.js'
 import { type TestServer, useServer } from '../harness.js'
 import { pdfOf } from '../pdf.js'
 import { type Dashboard, openDashboard } from './page.js'
@@ -94,7 +93,7 @@ async function expectGivenUp(
   expect(faults).toEqual([])
 }
 
-describeInUsual(`the preview of a PDF ${title}`, () => {
+describe(`the preview of a PDF ${title}`, () => {
   const server = useServer()
 
   it('shows its pages, and runs nothing that is in it', async () => {
@@ -194,7 +193,7 @@ describeInUsual(`the preview of a PDF ${title}`, () => {
 })
 
 // So many steps of drawing take half a minute.
-describeInLong(`the preview of a large page of a PDF ${title}`, () => {
+describe(`the preview of a large page of a PDF ${title}`, () => {
   const server = useServer()
 
   it('gives up a page that is too large to be drawn, and goes on itself meanwhile', async () => {

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { parseBackupLocation } from '../../src/config/backup-settings.js'
 import { openTarget } from '../../src/features/operations/backup/index.js'
 import {
@@ -16,14 +16,7 @@ import {
   fileCalls,
   succeed,
 } from '../backups.js'
-import {
-  describeInLong,
-  describeInUsual,
-  describeSlow,
-  engines,
-  sqliteEngine,
-  type TestEngine,
-} from '../engines.js'
+import { describeEachEngine, engines, sqliteEngine, type TestEngine } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { runCommand, startServerProcess } from '../processes.js'
 import { settle, type Tenant } from '../tenant.js'
@@ -156,11 +149,11 @@ const killed = (moments: number) => (engine: TestEngine) => {
   })
 }
 
-describeSlow('kill -9', killed(6))
+describeEachEngine('kill -9', killed(6))
 // Both engines have the same order of steps, and connections of PostgreSQL take longer.
-describeInLong('kill -9 on sqlite', () => killed(20)(sqliteEngine))
+describe('kill -9 on sqlite', () => killed(20)(sqliteEngine))
 
-describeInUsual('a backup that was tampered with', () => {
+describe('a backup that was tampered with', () => {
   let bench: BackupBench
   let server: TestServer
   let target: string
@@ -386,7 +379,7 @@ function mountSmallDisk(folder: string, size: string): boolean {
   }
 }
 
-describeInUsual('a full disk', () => {
+describe('a full disk', () => {
   it('ends a backup or a restore with a clear error, and the next one succeeds', async ({
     skip,
   }) => {

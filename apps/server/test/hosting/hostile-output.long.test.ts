@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { describeSlow } from '../engines.js'
+import { describeEachEngine } from '../engines.js'
 import { makeBot } from '../existing-clients.js'
 import { type TestServer, useServer } from '../harness.js'
 import { bundleCode, talkTo } from '../hosted-code.js'
@@ -56,7 +56,7 @@ async function lives(server: TestServer): Promise<void> {
   expect((await server.fetch('/healthz')).status).toBe(200)
 }
 
-describeSlow('what visitors make a bot print', (engine) => {
+describeEachEngine('what visitors make a bot print', (engine) => {
   const server = useServer(engine, { BOTSTEAD_HOSTING_LOG_LINES: '10000' })
 
   it.each(['@botpress/sdk', 'sdk7'])(
@@ -154,7 +154,7 @@ describeSlow('what visitors make a bot print', (engine) => {
   })
 })
 
-describeSlow('what a program writes past its console', (engine) => {
+describeEachEngine('what a program writes past its console', (engine) => {
   const server = useServer(engine)
 
   const raw = (...lines: string[]) =>

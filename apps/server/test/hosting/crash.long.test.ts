@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
-import { describeInUsual, describeSlow } from '../engines.js'
+import { describeEachEngine } from '../engines.js'
 import { existingClient, type ReachableServer } from '../existing-clients.js'
 import { freePort } from '../ports.js'
 import { startServerProcess } from '../processes.js'
@@ -31,7 +31,7 @@ async function foldersOf(pid: number | undefined): Promise<string[]> {
   return names.flat().filter((name) => new RegExp(`/${pid}-\\d+-\\d+$`).test(name))
 }
 
-describeSlow('deployed code under load', (engine) => {
+describeEachEngine('deployed code under load', (engine) => {
   it('loses nothing when its programs and then the server are killed', async () => {
     await using place = await createCommandPlace(engine)
     const environment = {
@@ -105,7 +105,7 @@ async function limitAfterFree(pid: number | undefined, free: number): Promise<nu
   return number
 }
 
-describeInUsual('a server with too many open files', () => {
+describe('a server with too many open files', () => {
   it.skipIf(!limit(process.pid, '--core'))(
     'a server that can neither start nor clear a program, because too many files are open, goes on (needs prlimit)',
     async () => {

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Client, createClient } from '@botstead/contract'
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { smallBlobBytes } from '../../src/platform/blobs/small-blob-store.js'
 import { type Database, openDatabase } from '../../src/platform/db/open.js'
-import { describeInUsual, describeSlow, engines, type TestEngine } from '../engines.js'
+import { describeEachEngine, engines, type TestEngine } from '../engines.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
 import { untilIndexed } from '../tenant.js'
 import { createTrap, type Trap } from '../traps.js'
@@ -37,7 +37,7 @@ function slowDocument(name: string): string {
   return `# ${name}\n\n${Array.from({ length: 6000 }, () => part.repeat(12)).join('\n\n')}`
 }
 
-describeSlow('indexing under kill -9', (engine) => {
+describeEachEngine('indexing under kill -9', (engine) => {
   it('completes once from any step, and serves the old passages until then', async () => {
     await using place = await createPlace(engine)
     await place.start()
@@ -102,7 +102,7 @@ describeSlow('indexing under kill -9', (engine) => {
   }, 180_000)
 })
 
-describeInUsual('an interrupted indexing', () => {
+describe('an interrupted indexing', () => {
   it.skipIf(process.platform !== 'linux')(
     'indexing does not fail because the server crashes, but because the reader of the file does',
     async () => {

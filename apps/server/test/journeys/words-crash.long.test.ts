@@ -7,7 +7,7 @@ import { expect, it, vi } from 'vitest'
 import { isoTime } from '../../src/platform/clock.js'
 import { type Database, openDatabase } from '../../src/platform/db/open.js'
 import { createIds } from '../../src/platform/ids.js'
-import { describeSlow } from '../engines.js'
+import { describeEachEngine } from '../engines.js'
 import { startServerProcess } from '../processes.js'
 
 const token = 'a-token-for-tests-only'
@@ -17,7 +17,7 @@ const perConversation = 100
 const day = 24 * 60 * 60 * 1000
 const patience = { timeout: 60_000, interval: 5 }
 
-describeSlow('the words of messages under kill -9', (engine) => {
+describeEachEngine('the words of messages under kill -9', (engine) => {
   it('are indexed once of each message that was there before', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'botstead-words-'))
     const place = await engine.createPlace(true)
