@@ -72,6 +72,23 @@ describe.skipIf(!inject('postgresUrl'))('changes of members at the same time', (
     expect(ended).toEqual(['done', 'AlreadyExists'])
   })
 
+  it('put nobody who was removed on the list of a bot', async () => {
+    const [host, guest] = [await addAccount(server()), await addAccount(server())]
+    const { id, code } = await invite(host)
+    await clientOf(guest).acceptInvitation({ code })
+    const { account } = await clientOf(guest).getAccount()
+    const { bot } = await clientOf(host).createBot({ name: 'Hidden' })
+    const users = { [account.id]: true }
+    const ended = await together(
+      [id],
+      [
+        () => clientOf(host).deleteWorkspaceMember({ id }),
+        () => clientOf(host).updateBotAllowlist({ botId: bot.id, users }),
+      ],
+    )
+    expect(ended).toEqual(['done', 'ReferenceNotFound'])
+  })
+
   it('leave an owner when two of them leave, and an open invitation for one counts for none', async () => {
     const [host, guest] = [await addAccount(server()), await addAccount(server())]
     const { id, code } = await invite(host, 'owner')

@@ -12,7 +12,7 @@ import type { BotDirectory } from './reach.js'
 
 interface AllowlistsDeps {
   db: Db
-  members: Pick<MembersService, 'roleOf'>
+  members: Pick<MembersService, 'hold'>
   run: Run
   bots: Pick<BotDirectory, 'isIn' | 'hold'>
   authorities: Pick<Authorities, 'change'>
@@ -52,14 +52,20 @@ async function updateAllowlist(
   const { workspaceId } = actor
   const added = Object.keys(users).filter((id) => users[id])
   const removed = Object.keys(users).filter((id) => !users[id])
-  for (const id of added) {
-    if ((await members.roleOf(id, workspaceId)) !== undefined) continue
-    throw noReference(`body.users.${id}`, 'member with the account', id, 'in this workspace')
-  }
   await run(async (tx) => {
     await holdWorkspace(tx, actor)
     if (!(await bots.hold(tx, actor, botId))) {
       throw notFound('bot', botId, 'in this workspace')
+    }
+    const held = await members.hold(tx, workspaceId, added)
+    const stranger = added.find((id) => !held.has(id))
+    if (stranger !== undefined) {
+      throw noReference(
+        `body.users.${stranger}`,
+        'member with the account',
+        stranger,
+        'in this workspace',
+      )
     }
     if (setting !== undefined) {
       await store.setLimited(tx, workspaceId, botId, setting === 'SELECTED_USERS')

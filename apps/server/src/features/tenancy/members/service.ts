@@ -65,6 +65,7 @@ export function createMembersService(deps: MembersDeps) {
     update: updateMember,
     remove: removeMember,
     roleOf,
+    hold: holdMembers,
     ownersOf,
     addOwner,
     findInvitation,
@@ -266,6 +267,16 @@ function requireOtherOwner(member: MemberRow, owners: readonly MemberRow[], must
     'ReferenceConstraint',
     `The last owner of a workspace must ${must}: make somebody else an owner first.`,
   )
+}
+
+/** Those of some accounts that are members, none of whom is removed until the transaction ends. */
+async function holdMembers(
+  _: MembersDeps,
+  tx: Tx,
+  workspaceId: string,
+  accountIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  return new Set(await store.lockMembersOf(tx, workspaceId, accountIds))
 }
 
 /** The role of an account in a workspace; undefined if it is no member. */

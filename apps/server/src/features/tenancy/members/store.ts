@@ -58,6 +58,24 @@ export async function findMemberOf(
     .executeTakeFirst()
 }
 
+/** Those of some accounts that are members, whom nobody else changes until the transaction ends. */
+export async function lockMembersOf(
+  tx: Tx,
+  workspaceId: string,
+  accountIds: readonly string[],
+): Promise<string[]> {
+  if (accountIds.length === 0) return []
+  const query = tx
+    .selectFrom('workspace_members')
+    .select('account_id')
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', 'in', [...accountIds])
+    .orderBy('created_at')
+    .orderBy('id')
+  const rows = await dialectOf(tx).lockRows(query).execute()
+  return rows.flatMap(({ account_id }) => account_id ?? [])
+}
+
 /** The member with an account or an open invitation for one of some addresses. */
 export async function findByEmail(
   tx: Tx,
