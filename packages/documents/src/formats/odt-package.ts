@@ -3,7 +3,12 @@ import { toTitle } from '../document/nodes.js'
 import { type Archive, openArchive } from './archive.js'
 import { findElements, parseXml, textContent } from './xml.js'
 
-export const styleElements: readonly string[] = ['style', 'list-style', 'outline-style']
+export const styleElements: readonly string[] = [
+  'font-face',
+  'style',
+  'list-style',
+  'outline-style',
+]
 
 /**
  * Opens an OpenDocument file.

@@ -2,7 +2,7 @@ import { attribute, descend, elements, type XmlElement } from './xml.js'
 
 /** Styles of an OpenDocument file, of paragraphs and of runs of text. */
 export interface OdtStyles {
-  /** Adds a style, a style of lists or the numbering of headings. */
+  /** Adds the declaration of a font, a style, a style of lists or the numbering of headings. */
   add(element: XmlElement): void
   /** The names of a style and of the styles that it inherits from, in this order. */
   namesOf(style: string): readonly string[]
@@ -43,6 +43,8 @@ export const levelCount = 10
 export function createOdtStyles(): OdtStyles {
   const styles = new Map<string, Style>()
   const lists = new Map<string, ListLevel[]>()
+  /** Families of fonts by the names under which the file declares them: `Symbol1` is one of Symbol. */
+  const families = new Map<string, string>()
   let outline: ListLevel[] = []
 
   const chainOf = (name: string): { name: string; style: Style | undefined }[] => {
@@ -60,6 +62,7 @@ export function createOdtStyles(): OdtStyles {
       const name = attribute(element, 'name') ?? ''
       if (element.name === 'list-style') lists.set(name, readLevels(element))
       else if (element.name === 'outline-style') outline = readLevels(element)
+      else if (element.name === 'font-face') families.set(name, familyOf(element) ?? name)
       else styles.set(name, toStyle(element))
     },
     namesOf: (name) => chainOf(name).map((each) => each.name),
@@ -71,7 +74,7 @@ export function createOdtStyles(): OdtStyles {
       return {
         ...(position !== undefined && { position }),
         ...(hidden !== undefined && { hidden }),
-        ...(font !== undefined && { font }),
+        ...(font !== undefined && { font: families.get(font) ?? font }),
       }
     },
     listOf: (name) => chainOf(name).find(({ style }) => style?.list !== undefined)?.style?.list,
@@ -88,14 +91,18 @@ function toStyle(element: XmlElement): Style {
   const properties = descend(element, 'text-properties')
   const position = positionOf(attribute(properties, 'text-position'))
   const display = attribute(properties, 'display')
-  const font = attribute(properties, 'font-name') ?? attribute(properties, 'font-family')
+  const font = attribute(properties, 'font-name') ?? familyOf(properties)
   return {
     ...(parent !== undefined && { parent }),
     ...(list !== undefined && { list }),
     ...(position !== undefined && { position }),
     ...(display !== undefined && { hidden: display === 'none' }),
-    ...(font !== undefined && { font: font.replaceAll("'", '') }),
+    ...(font !== undefined && { font }),
   }
+}
+
+function familyOf(element: XmlElement | undefined): string | undefined {
+  return attribute(element, 'font-family')?.replaceAll("'", '')
 }
 
 /** A position is `super`, `sub` or a share of the height of letters, and then the size. */

@@ -105,7 +105,9 @@ describe('text of OpenDocument', () => {
     style('Up', 'style:text-position="super 58%"') +
     style('Down', 'style:text-position="-33% 58%"') +
     style('Gone', 'text:display="none"') +
-    style('Sym', 'style:font-name="Symbol"')
+    style('Sym', 'style:font-name="Symbol"') +
+    '<style:font-face style:name="Symbol1" svg:font-family="\'Symbol\'"/>' +
+    style('Greek', 'style:font-name="Symbol1"')
   const span = (name: string, text: string) =>
     `<text:span text:style-name="${name}">${text}</text:span>`
   test.each([
@@ -115,6 +117,7 @@ describe('text of OpenDocument', () => {
     ['powers', `10${span('Up', '6')}`, '10^6'],
     ['indexes', `x${span('Down', 'i')}`, 'x_i'],
     ['symbols', span('Sym', '&#xF0A3;'), '≤'],
+    ['symbols of a declared font', span('Greek', '&#xF061;'), 'α'],
     [
       'readings',
       '<text:ruby><text:ruby-base>東</text:ruby-base><text:ruby-text>とう</text:ruby-text></text:ruby>',
