@@ -11,6 +11,7 @@ import { type Page, withoutHeadersAndFooters } from '../layout/headers-footers.j
 import { readOutline } from '../layout/headings.js'
 import type { Line } from '../layout/lines.js'
 import { toTypedBlocks } from '../layout/listing.js'
+import { listMarker } from '../layout/paragraphs.js'
 import { openPdf, type PdfDocument } from '../layout/parser.js'
 import { readRawObjects } from '../layout/raw-objects.js'
 import { createPageReader, type ReadPage } from '../layout/read-page.js'
@@ -39,6 +40,7 @@ export async function extract(source: Source): Promise<Extraction> {
   requireReadable(read)
   await reportEmbeddedFiles(document, omissions)
   const pages = withoutUnreadable(read, omissions)
+  reportUnknownSymbols(pages, omissions)
   const upright = withoutWatermarks(pages, omissions)
   const unread = pages.filter(({ isUnread }) => isUnread).length
   const parts = { count: document.numPages, unread }
@@ -181,6 +183,20 @@ function withoutUnreadable(pages: readonly ReadPage[], omissions: Omissions): Re
     omissions.add('unreadable_font', { page: at + 1 })
     const lines = page.lines.filter(({ text }) => !isUnreadable(text))
     return { ...page, lines, isUnread: page.isUnread || lines.length === 0 }
+  })
+}
+
+/** Characters that only their symbol font shows; at the beginning of an item they are its mark. */
+const privateSymbol = /[\uf020-\uf0ff]/g
+
+function reportUnknownSymbols(pages: readonly ReadPage[], omissions: Omissions): void {
+  pages.forEach(({ lines }, at) => {
+    for (const { text } of lines) {
+      for (const [symbol] of text.replace(listMarker, '').matchAll(privateSymbol)) {
+        const detail = symbol.charCodeAt(0).toString(16).toUpperCase()
+        omissions.add('unknown_symbol', { page: at + 1 }, { detail })
+      }
+    }
   })
 }
 

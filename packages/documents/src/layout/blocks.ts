@@ -268,8 +268,9 @@ function toItem(line: Line, lines: readonly Line[], joiner: LineJoiner): FlatLis
   const mark = listMarker.exec(textOf(line))
   const number = mark?.[2]
   const ordered = number !== undefined && /\d/.test(number)
-  // Markdown numbers no items by letters, so letters stay part of the text.
-  const skipped = mark === null || (number !== undefined && !ordered) ? 0 : mark[0].length
+  // Markdown numbers no items by letters, so letters stay part of the text, and so do ticks, which say something.
+  const isMark = mark?.[1] !== undefined || ordered
+  const skipped = isMark ? (mark?.[0].length ?? 0) : 0
   return {
     level: 0,
     ordered,

@@ -26,7 +26,7 @@ export interface Line extends TypesetText {
   notes?: string[]
 }
 
-const loneMarker = /^(?:[•▪■‣◦●○–·∙*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])$/
+const loneMarker = /^(?:[•▪■‣◦●○➢❖❑◻✓✔\uf020-\uf0ff–·∙*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])$/
 
 /** The lines of a page in reading order. */
 export function toLines(segments: readonly Segment[], page: number): Line[] {
@@ -74,9 +74,12 @@ function toLine(row: readonly Segment[]): Omit<Line, 'left' | 'right' | 'page' |
 /** Joins the marker of a list item to its text, however wide the gap. */
 function withMarkers(segments: Segment[]): Segment[] {
   const [first, second, ...rest] = segments
-  if (first === undefined || second === undefined || !loneMarker.test(first.text.trim()))
-    return segments
-  const text = `${first.text.trim()} ${second.text}`
+  if (first === undefined || second === undefined) return segments
+  const own = first.text.trim()
+  // Word marks the items of inner lists by this letter of a monospaced font.
+  const mark = own === 'o' && first.font !== second.font ? '◦' : own
+  if (!loneMarker.test(mark)) return segments
+  const text = `${mark} ${second.text}`
   return [{ ...second, text, x0: first.x0, joints: [] }, ...rest]
 }
 

@@ -1,8 +1,9 @@
 import type { Line } from './lines.js'
 import { median } from './measures.js'
 
-/** The marker at the beginning of a list item. */
-export const listMarker = /^(?:([•▪■‣◦●○–·∙*-])|\(?(\d{1,3}|[a-z])[.)])\s+(?=\S)/
+/** The marker at the beginning of a list item; in the private range of symbol fonts, whichever it shows. */
+export const listMarker =
+  /^(?:([•▪■‣◦●○➢❖❑◻\uf020-\uf0ff–·∙*-])|\(?(\d{1,3}|[a-z])[.)]|[✓✔])\s+(?=\S)/
 /** Ratio of the distance of paragraphs to the distance of lines. */
 const paragraphSpaceRatio = 1.3
 /** Indentation of a first line, in multiples of the font size. */

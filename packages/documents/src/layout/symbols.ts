@@ -24,6 +24,23 @@ const otherDingbats: ReadonlyMap<number, string> = new Map([
 ])
 const firstDingbat = 0x2701
 
+/** The bullet of Symbol, by its private code, which has no other meaning in other fonts. */
+const bullet = '\uf0b7'
+
+/**
+ * Marks of lists in Office, by their private codes. Where Symbol and Wingdings are missing, LibreOffice shows their
+ * characters in OpenSymbol and keeps the codes, so that it is unknown which of both fonts was meant; as the marks of lists,
+ * these are the usual ones.
+ */
+const marks: ReadonlyMap<string, string> = new Map([
+  ['\uf076', '❖'],
+  ['\uf0a7', '▪'],
+  ['\uf0a8', '◻'],
+  [bullet, '•'],
+  ['\uf0d8', '➢'],
+  ['\uf0fc', '✓'],
+])
+
 /**
  * Returns a function that replaces the letters of symbol fonts by the symbols that they show. The text does not
  * name its fonts, so those are looked up which are used for single letters only.
@@ -38,16 +55,16 @@ export function createSymbolReader() {
       await page.getOperatorList()
       for (const font of fonts) names.set(font, nameOf(page, font))
     }
-    if (!fonts.some((font) => isKnown(names.get(font) ?? ''))) return content
     return { ...content, items: content.items.map(withSymbols) }
   }
 
   function withSymbols(item: TextContent['items'][number]): TextContent['items'][number] {
     if (!isText(item)) return item
     const name = names.get(item.fontName) ?? ''
-    if (!isKnown(name)) return item
-    const str = [...item.str].map((sign) => toSymbol(name, sign)).join('')
-    return { ...item, str }
+    const str = isKnown(name)
+      ? [...item.str].map((sign) => toSymbol(name, sign)).join('')
+      : item.str.replaceAll(bullet, '•')
+    return str === item.str ? item : { ...item, str }
   }
 }
 
@@ -72,14 +89,20 @@ function isText(item: TextContent['items'][number]): item is TextItem {
 function nameOf({ commonObjs }: PdfPage, font: string): string {
   const name = commonObjs.has(font) ? (commonObjs.get(font)?.name ?? '') : ''
   const [family = ''] = name.replace(/^[A-Z]{6}\+/, '').split(/[-,]/)
-  return family.toLowerCase().replace(/^(wingdings) ?([23])$/, '$1 $2')
+  return family
+    .toLowerCase()
+    .replace(/^(wingdings) ?([23])$/, '$1 $2')
+    .replace(/^symbolmt$/, 'symbol')
 }
 
+const standIn = 'opensymbol'
+
 function isKnown(name: string): boolean {
-  return name.includes('dingbats') || isSymbolFont(name)
+  return name === standIn || name.includes('dingbats') || isSymbolFont(name)
 }
 
 function toSymbol(name: string, sign: string): string {
+  if (name === standIn) return marks.get(sign) ?? sign
   const code = sign.charCodeAt(0)
   const key = code >= firstPrivate ? code - firstPrivate : code
   if (!name.includes('dingbats')) return symbolOf(name, key) ?? sign

@@ -37,6 +37,17 @@ test('a page that poppler drew anew, without its note', async () => {
   ])
 })
 
+test('lists of LibreOffice whose marks are of fonts that it lacks are lists, and other symbols are told', async () => {
+  const [text, ...lists] = await blocksOf('a.pdf', made('libreoffice-marks'))
+  expect(text).toMatch(/^The angle . is small\. Load:$/u)
+  expect(lists.join('\n')).toBe(
+    '- the anchor of the ship\n- the buoy of the ship\n- the chain of the ship\n- the davit of the ship\n- ✓ the engine of the ship',
+  )
+  expect((await readFile('a.pdf', made('libreoffice-marks'))).omissions).toEqual([
+    { kind: 'unknown_symbol', count: 1, places: [{ page: 1 }], detail: 'F061' },
+  ])
+})
+
 test.each(['libreoffice', 'chromium'])(
   'a tagged document by %s has its merged cells, its picture and its numbers',
   async (name) => {

@@ -25,7 +25,32 @@ soffice "-env:UserInstallation=file://$work/profile" --headless '--infilter=HTML
   --convert-to "$tagged" --outdir "$work" "$work/office.html" > /dev/null
 mv "$work/office.pdf" libreoffice.pdf
 
-# Chromium prints the same page.
+# LibreOffice: lists with the marks of Word, whose fonts are not installed, and a Greek letter of Symbol.
+cat > "$work/marks.fodt" <<'FODT'
+<?xml version="1.0" encoding="UTF-8"?>
+<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+ xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0"
+ xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" office:mimetype="application/vnd.oasis.opendocument.text" office:version="1.2">
+<office:font-face-decls><style:font-face style:name="Symbol1" svg:font-family="Symbol" style:font-charset="x-symbol"/>
+<style:font-face style:name="Wingdings1" svg:font-family="Wingdings" style:font-charset="x-symbol"/>
+<style:font-face style:name="Courier" svg:font-family="'Liberation Mono'" style:font-pitch="fixed"/></office:font-face-decls>
+<office:automatic-styles><style:style style:name="G" style:family="text"><style:text-properties style:font-name="Symbol1"/></style:style>
+FODT
+mark() { # <level> <character> <font>
+  printf '<text:list-level-style-bullet text:level="%s" text:bullet-char="%s"><style:list-level-properties text:space-before="%scm" text:min-label-width="0.7cm"/><style:text-properties style:font-name="%s"/></text:list-level-style-bullet>' "$1" "$2" "$1" "$3"
+}
+{
+  printf '<text:list-style style:name="L">'
+  mark 1 '&#xf0b7;' Symbol1; mark 2 o Courier; mark 3 '&#xf0a7;' Wingdings1; mark 4 '&#xf0d8;' Wingdings1; mark 5 '&#xf0fc;' Wingdings1
+  printf '</text:list-style></office:automatic-styles><office:body><office:text><text:p>The angle <text:span text:style-name="G">&#xf061;</text:span> is small. Load:</text:p><text:list text:style-name="L">'
+  for each in anchor buoy chain davit engine; do printf '<text:list-item><text:p>the %s of the ship</text:p><text:list>' "$each"; done
+  for each in 1 2 3 4 5; do printf '</text:list></text:list-item>'; done
+  printf '</text:list></office:text></office:body></office:document>'
+} >> "$work/marks.fodt"
+soffice "-env:UserInstallation=file://$work/profile" --headless --convert-to pdf --outdir "$work" "$work/marks.fodt" > /dev/null
+mv "$work/marks.pdf" libreoffice-marks.pdf
+
+# Chromium prints the page of the pumps.
 chromium-headless-shell --headless --no-sandbox --disable-gpu --no-pdf-header-footer "--user-data-dir=$work/browser" \
   "--print-to-pdf=$work/browser.pdf" "$work/office.html" 2> /dev/null
 mv "$work/browser.pdf" chromium.pdf
