@@ -1,4 +1,5 @@
 import { type AccountPermission, ApiError, type WorkspacePermission } from '@botstead/contract'
+import type { Awaitable } from '../platform/awaitable.js'
 import type {
   AccountActor,
   BotActor,
@@ -7,8 +8,6 @@ import type {
   TokenActor,
   WorkspaceActor,
 } from './actor.js'
-
-export type Awaitable<T> = T | Promise<T>
 
 /**
  * Identifies callers for the HTTP layer. Methods answer from memory when they can, so that the hot path

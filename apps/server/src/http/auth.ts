@@ -11,12 +11,12 @@ import type {
 } from '../domain/actor.js'
 import {
   type Authenticator,
-  type Awaitable,
   type ScopeHeader,
   type ScopeHeaders,
   scopeRefusal,
 } from '../domain/authenticator.js'
 import { requireWholeWorkspace } from '../domain/rights.js'
+import { type Awaitable, after } from '../platform/awaitable.js'
 import { isSessionValue } from '../platform/ids.js'
 import { callerAddress } from './caller-address.js'
 import type { SessionCookies } from './session-cookies.js'
@@ -63,14 +63,14 @@ export function identify(
         ),
       )
     case 'bot':
-      return withAuthority(
-        operation,
+      return after(
         authenticator.bot(
           token(),
           scopeHeader(request, 'x-bot-id'),
           scopeHeaders(request),
           operation.permission,
         ),
+        (actor) => requireAuthority(operation, actor),
       )
     case 'chat':
       return authenticator.chat(webhookId(request), callerAddress(request))
@@ -87,20 +87,13 @@ function withinLimits(
   actor: Awaitable<WorkspaceActor>,
 ): Awaitable<WorkspaceActor> {
   if (concerns === 'bots') return actor
-  const admit = (known: WorkspaceActor) => {
+  return after(actor, (known) => {
     requireWholeWorkspace(known.rights)
     return known
-  }
-  return actor instanceof Promise ? actor.then(admit) : admit(actor)
+  })
 }
 
 /** Refuses to act as an integration for which the caller has no authority: naming it in a header gives none. */
-function withAuthority(operation: Operation, actor: Awaitable<BotActor>): Awaitable<BotActor> {
-  return actor instanceof Promise
-    ? actor.then((known) => requireAuthority(operation, known))
-    : requireAuthority(operation, actor)
-}
-
 function requireAuthority(operation: Operation, actor: BotActor): BotActor {
   const { caller } = actor
   if (caller.type !== 'integration' || caller.authority !== 'none' || operation.standIn) {

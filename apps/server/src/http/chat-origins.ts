@@ -1,6 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Awaitable } from '../domain/authenticator.js'
+import type { Awaitable } from '../platform/awaitable.js'
 import type { HttpContext } from './context.js'
 import { isOwnOrigin } from './own-origin.js'
 

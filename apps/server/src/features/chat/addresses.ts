@@ -1,6 +1,7 @@
 import type { ChatAddress } from '../../domain/actor.js'
 import type { Authenticator } from '../../domain/authenticator.js'
 import { notFound } from '../../domain/refusals.js'
+import { after } from '../../platform/awaitable.js'
 import type { Clock } from '../../platform/clock.js'
 import type { Db } from '../../platform/db/schema.js'
 import { createFactCache } from '../../platform/fact-cache.js'
@@ -93,17 +94,11 @@ export function createChatAuthenticator(
 ): Pick<Authenticator, 'chat' | 'chatUser' | 'holderOf'> {
   return {
     chat(webhookId, address) {
-      const chat = addresses.get(webhookId)
-      return chat instanceof Promise
-        ? chat.then((found) => ({ kind: 'chat', chat: found, address }))
-        : { kind: 'chat', chat, address }
+      return after(addresses.get(webhookId), (chat) => ({ kind: 'chat', chat, address }))
     },
 
     chatUser(webhookId, userKey) {
-      const chat = addresses.get(webhookId)
-      return chat instanceof Promise
-        ? chat.then((found) => keys.verify(found, userKey))
-        : keys.verify(chat, userKey)
+      return after(addresses.get(webhookId), (chat) => keys.verify(chat, userKey))
     },
 
     holderOf: async (actor) => (await findUser(db, actor))?.id,

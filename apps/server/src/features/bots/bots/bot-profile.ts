@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../../domain/authenticator.js'
+import { type Awaitable, after } from '../../../platform/awaitable.js'
 import type { Clock } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
@@ -124,12 +124,7 @@ export function createBotProfiles({
     },
   })
   return {
-    of(botId) {
-      const profile = cached.get(botId)
-      return profile instanceof Promise
-        ? profile.then((found) => found ?? emptyProfile)
-        : (profile ?? emptyProfile)
-    },
+    of: (botId) => after(cached.get(botId), (found) => found ?? emptyProfile),
     forget: (botId) => cached.forgetGroup(botId),
   }
 }

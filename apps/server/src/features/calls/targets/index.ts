@@ -1,5 +1,5 @@
-import type { Awaitable } from '../../../domain/authenticator.js'
 import { type Receiver, receiverKey, receiverOf } from '../../../domain/deliveries.js'
+import { type Awaitable, after } from '../../../platform/awaitable.js'
 import type { Clock } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
@@ -90,10 +90,7 @@ export function createTargets({ clock, bots, findInstallationTarget }: TargetsDe
       'bot.changed': async (tx, { botId }) => afterCommit(tx, () => forget(botId)),
     },
     forget,
-    of(receiver) {
-      const found = known.get(receiverKey(receiver))
-      return found instanceof Promise ? found.then((fact) => fact?.target) : found?.target
-    },
+    of: (receiver) => after(known.get(receiverKey(receiver)), (fact) => fact?.target),
     provide(alias, find) {
       provided.set(alias, find)
     },

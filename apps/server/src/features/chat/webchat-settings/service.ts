@@ -9,10 +9,10 @@ import {
 } from '@botstead/contract'
 import type { ChatAddress, WorkspaceActor } from '../../../domain/actor.js'
 import type { Addresses } from '../../../domain/addresses.js'
-import type { Awaitable } from '../../../domain/authenticator.js'
 import { notFound } from '../../../domain/refusals.js'
 import { allBotsOf } from '../../../domain/rights.js'
 import type { Authorities } from '../../../platform/authorities.js'
+import { type Awaitable, after } from '../../../platform/awaitable.js'
 import type { Clock } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
@@ -83,17 +83,14 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
 
   /** Settings in force at a chat address; rejects with `ResourceNotFound` if it is unknown or switched off. */
   function inForce(webhookId: string): Awaitable<WebchatInForce> {
-    const chat = chatAddresses.get(webhookId)
-    return chat instanceof Promise ? chat.then(inForceAt) : inForceAt(chat)
+    return after(chatAddresses.get(webhookId), inForceAt)
   }
 
   function inForceAt({ workspaceId, botId, webhookId }: ChatAddress): Awaitable<WebchatInForce> {
-    const required = (fact: WebchatInForce | undefined) => {
-      if (fact !== undefined) return fact
-      throw notFound('chat address', webhookId)
-    }
-    const found = known.get(`${workspaceId}/${botId}`)
-    return found instanceof Promise ? found.then(required) : required(found)
+    return after(known.get(`${workspaceId}/${botId}`), (found) => {
+      if (found === undefined) throw notFound('chat address', webhookId)
+      return found
+    })
   }
 
   async function findAddress(botId: string): Promise<string | undefined> {

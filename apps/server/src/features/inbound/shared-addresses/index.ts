@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../../domain/authenticator.js'
+import type { Awaitable } from '../../../platform/awaitable.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'

@@ -1,6 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { AccountActor, BotActor, Caller } from '../../../domain/actor.js'
-import type { Authenticator, Awaitable, ScopeHeaders } from '../../../domain/authenticator.js'
+import type { Authenticator, ScopeHeaders } from '../../../domain/authenticator.js'
 import {
   limitRights,
   noLimits,
@@ -10,6 +10,7 @@ import {
   requirePermission,
 } from '../../../domain/rights.js'
 import { type Ground, splitGround } from '../../../platform/authorities.js'
+import { type Awaitable, after } from '../../../platform/awaitable.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
@@ -118,7 +119,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
     read: (id) => readBot(deps.bots, id),
   })
 
-  function holderOf(token: string): Holder | Promise<Holder> {
+  function holderOf(token: string): Awaitable<Holder> {
     if (token.length > maxTokenLength) throw unknownToken()
     const refusal = isSessionValue(token) ? endedSession : unknownToken
     return after(holders.get(token), (holder) => {
@@ -135,7 +136,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
   function rightsIn(
     { accountId, limits }: AccountActor,
     workspaceId: string,
-  ): Rights | undefined | Promise<Rights | undefined> {
+  ): Awaitable<Rights | undefined> {
     if (limits.workspaceId !== undefined && limits.workspaceId !== workspaceId) return undefined
     return after(memberships.get(keyOf(accountId, workspaceId)), (rights) =>
       rights === undefined || limits === noLimits ? rights : limitRights(rights, limits),
@@ -151,7 +152,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
     account: AccountActor,
     botWorkspaceId: string,
     caller: Caller,
-  ): Caller | Promise<Caller> {
+  ): Awaitable<Caller> {
     if (caller.type !== 'integration') return caller
     return after(deps.integrations.of(caller.id), (integration) => {
       if (integration === undefined && caller.id !== deps.builtInId) return caller
@@ -253,14 +254,6 @@ async function readBot(bots: BotDirectory, id: string): Promise<BotFact | undefi
     name,
   }))
   return { workspaceId, installed }
-}
-
-/** Continues synchronously with a cached value, so that the hot path does not wait. */
-function after<Value, Next>(
-  value: Value | Promise<Value>,
-  next: (value: Value) => Next | Promise<Next>,
-): Next | Promise<Next> {
-  return value instanceof Promise ? value.then(next) : next(value)
 }
 
 function toHolder(row: TokenRow): Holder | undefined {
