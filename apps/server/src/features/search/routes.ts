@@ -25,7 +25,7 @@ export function searchRoutes({ service, toFile }: SearchRoutesDeps): Route[] {
     }),
 
     route(contract.filePassages.reindex, async ({ actor, params, body }) => ({
-      file: toFile(await service.reindex(actor, params.id, body)),
+      file: toFile(await service.reindex(actor, params.id, body.indexing)),
     })),
 
     route(contract.search.files, async ({ actor, query, signal, setHeader }) => {

@@ -14,13 +14,7 @@ import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Db } from '../../platform/db/schema.js'
-import {
-  type FileRow,
-  type FileScope,
-  type Files,
-  scopeOf,
-  toTagConditions,
-} from '../files/index.js'
+import { type FileScope, type Files, scopeOf, toTagConditions } from '../files/index.js'
 import type { SearchMeter } from './metrics.js'
 import { hasPassage, type PassageRow, pagePassages } from './passage-store.js'
 import { type Finder, type FindRequest, type FoundPassage, joinByFile } from './retrieval/index.js'
@@ -41,36 +35,32 @@ export type SearchService = ReturnType<typeof createSearchService>
 
 /** Search in the files of a bot, and management of the passages of single files. */
 export function createSearchService(deps: SearchServiceDeps) {
-  return bound(deps, {
-    search: searchFiles,
-    explain: explainSearch,
-    ask: askAsBot,
-    listPassages,
-    replacePassages,
-    reindex: reindexFile,
-  })
+  return {
+    ...bound(deps, {
+      search: searchFiles,
+      explain: explainSearch,
+      ask: askAsBot,
+      listPassages,
+      replacePassages,
+    }),
+    /** Reads the content of a file again and makes its passages again. */
+    reindex: deps.files.reindexing.reindex,
+  }
 }
 
 /** Finds passages, best first: one per match, or one per file with `consolidate`. */
 async function searchFiles(
   deps: SearchServiceDeps,
   actor: BotActor,
-  query: Query<typeof contract.search.files>,
+  input: Query<typeof contract.search.files>,
   signal?: AbortSignal,
 ): Promise<{ found: FoundPassage[]; degraded: readonly string[] }> {
-  return await deps.meter.measure(() => findPassages(deps, actor, query, signal), signal)
-}
-
-async function findPassages(
-  deps: SearchServiceDeps,
-  actor: BotActor,
-  input: Query<typeof contract.search.files>,
-  signal: AbortSignal | undefined,
-) {
-  const { clock, finder } = deps
-  const request = await toRequest(deps, scopeOf(actor, isoTime(clock.now())), input, signal)
-  const { found, degraded } = await finder.find(request, signal)
-  return { found: input.consolidate ? joinByFile(found) : found, degraded }
+  const { clock, finder, meter } = deps
+  return await meter.measure(async () => {
+    const request = await toRequest(deps, scopeOf(actor, isoTime(clock.now())), input, signal)
+    const { found, degraded } = await finder.find(request, signal)
+    return { found: input.consolidate ? joinByFile(found) : found, degraded }
+  }, signal)
 }
 
 /** Finds passages as `search` does, and the reasons. */
@@ -193,16 +183,6 @@ async function replacePassages(
   if (file.status === 'indexing_failed') {
     throw new ApiError('Internal', file.failed_reason ?? 'The passages could not be stored.')
   }
-}
-
-/** Reads the content of a file again and makes its passages again. */
-async function reindexFile(
-  { files }: SearchServiceDeps,
-  actor: BotActor,
-  idOrKey: string,
-  { indexing }: Body<typeof contract.filePassages.reindex>,
-): Promise<FileRow> {
-  return await files.reindexing.reindex(actor, idOrKey, indexing)
 }
 
 function noReference(field: string, message: string): ApiError {

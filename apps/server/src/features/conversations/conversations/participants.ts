@@ -59,7 +59,7 @@ export function createParticipants(deps: ParticipantsParts) {
       takeSlot,
       countImported,
     }),
-    findFor,
+    findFor: store.findConversationFor,
     forgetUser,
     takeSlotOfParticipant: slots.takeSlotOfParticipant,
   }
@@ -90,11 +90,6 @@ async function claim(
   const { botId, userId } = member
   const id = await store.claimConversation(tx, botId, conversationId, userId)
   if (id !== undefined) await join(deps, tx, id, member)
-}
-
-/** The conversation with a foreign or native id and whether the user takes part in it. */
-async function findFor(executor: Db | Tx, { botId, userId }: Member, conversationId: string) {
-  return await store.findConversationFor(executor, botId, conversationId, userId)
 }
 
 /** Adds a user and logs it; undefined, without logging, if the user took part already. */

@@ -5,6 +5,7 @@ import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { countUpTo, sumUpTo, type UpTo } from '../../../platform/db/time-ranges.js'
 import { carriesAll, carriesNoMore, objectsWithTag, type TagMatch } from '../tags/index.js'
+import type { Member } from './slot-store.js'
 import type { ConversationsTable, ParticipantsTable } from './table.js'
 
 export type ConversationRow = Selectable<ConversationsTable>
@@ -264,9 +265,8 @@ const selectForUser = prepared<{ botId: string; id: string; userId: string }>()(
 /** The conversation with this foreign or native id, and whether the user takes part in it. */
 export async function findConversationFor(
   executor: Db | Tx,
-  botId: string,
+  { botId, userId }: Member,
   id: string,
-  userId: string,
 ): Promise<{ conversation: ConversationRow; participates: boolean } | undefined> {
   const row = await selectForUser.first(executor, { botId, id, userId })
   if (row === undefined) return undefined
