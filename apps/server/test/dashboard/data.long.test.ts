@@ -64,6 +64,33 @@ describe.skipIf(browserPath === undefined)(`the screen of data ${title}`, () => 
     expect(faults).toEqual([])
   })
 
+  it('names users who stated no name by the end of their ids', async () => {
+    const { bot, client } = await seed()
+    const { user } = await client.createUser({ tags: {} })
+    const { user: stated } = await client.createUser({ name: 'Ada', tags: {} })
+    const name = `Visitor ${user.id.slice(-3).toUpperCase()}`
+    for (const { id } of [user, stated]) {
+      const { conversation } = await client.createConversation({ channel: 'channel', tags: {} })
+      const { id: conversationId } = conversation
+      await client.addParticipant({ id: conversationId, userId: id })
+      const payload = { text: `Hello from ${id}` }
+      await client.createMessage({ conversationId, userId: id, type: 'text', payload, tags: {} })
+    }
+    const { page, open, faults, expectAccessible } = await openDashboard(server())
+    await open('data', bot.id)
+    await page.getByRole('link', { name, exact: true }).click()
+    await page.getByRole('heading', { name, exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Show' }).click()
+    await page.getByRole('row').filter({ hasText: user.id }).getByRole('link', { name }).click()
+    await page.getByRole('heading', { name, exact: true }).waitFor()
+    await page.getByRole('combobox', { name: 'Write as' }).selectOption(name)
+    await page.getByPlaceholder(`Write as ${name}`).waitFor()
+    await expectAccessible()
+    await open('conversations', bot.id)
+    await page.getByRole('row').filter({ hasText: stated.id }).getByText('Ada').waitFor()
+    expect(faults).toEqual([])
+  })
+
   it('shows events and cancels a scheduled one', async () => {
     const { bot, client, event, conversation } = await seed()
     const { page, open, faults, expectAccessible } = await openDashboard(server())

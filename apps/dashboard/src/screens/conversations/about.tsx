@@ -8,6 +8,7 @@ import { Json } from '../../ui/json.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Facts } from '../../ui/page.js'
 import { Media } from '../../ui/payload/media.js'
+import { Person } from '../../ui/person.js'
 import { ShowMore } from '../../ui/show-more.js'
 import { ErrorPanel, Unread } from '../../ui/states.js'
 import { Status } from '../../ui/status.js'
@@ -55,7 +56,9 @@ export function About({ conversation }: { conversation: ConversationSummary }) {
           {users.map((user) => (
             <li key={user.id}>
               <div>
-                <strong>{user.name ?? 'Without a name'}</strong>{' '}
+                <strong>
+                  <Person user={user} />
+                </strong>{' '}
                 {user.banned === true && <Status kind="off">Banned</Status>}
               </div>
               <Id id={user.id} what="id of the user" />

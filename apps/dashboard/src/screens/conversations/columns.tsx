@@ -1,6 +1,7 @@
 import { Id } from '../../ui/copy.js'
 import type { Column } from '../../ui/data-table.js'
 import { formatNumber } from '../../ui/numbers.js'
+import { nameOfUser, Person } from '../../ui/person.js'
 import { Status } from '../../ui/status.js'
 import { describeTags } from '../../ui/tags.js'
 import { Time } from '../../ui/time.js'
@@ -12,7 +13,7 @@ export function columnsOf(
   isEveryBot: boolean,
 ): Column<ConversationSummary>[] {
   return [
-    { id: 'who', header: 'Who', cell: (row) => describePeople(row) },
+    { id: 'who', header: 'Who', cell: (row) => <People conversation={row} /> },
     {
       id: 'last',
       header: 'Last message',
@@ -73,10 +74,20 @@ export function describePeople({
   participants,
   hasMoreParticipants,
 }: Pick<ConversationSummary, 'participants' | 'hasMoreParticipants'>): string {
-  const users = participants.filter(({ role }) => role === 'user')
+  const users = usersOf(participants)
   if (users.length === 0) return 'No user yet'
-  const names = users.map(({ id, name }) => name ?? id)
-  return names.join(', ') + (hasMoreParticipants ? ' and others' : '')
+  return users.map(nameOfUser).join(', ') + (hasMoreParticipants ? ' and others' : '')
+}
+
+/** The participants besides the bot; the initial of one stands before its name. */
+function People({ conversation }: { conversation: ConversationSummary }) {
+  const [user, ...others] = usersOf(conversation.participants)
+  const isOne = others.length === 0 && !conversation.hasMoreParticipants
+  return user !== undefined && isOne ? <Person user={user} /> : describePeople(conversation)
+}
+
+function usersOf(participants: ConversationSummary['participants']) {
+  return participants.filter(({ role }) => role === 'user')
 }
 
 function describeMessage({

@@ -1,4 +1,5 @@
 import { useId, useState } from 'react'
+import { nameOfUser } from '../../ui/person.js'
 import { WriteBox } from '../../ui/write-box.js'
 import { describePeople } from './columns.js'
 import styles from './conversations.module.css'
@@ -42,7 +43,7 @@ export function Composer({ conversation, onWritten }: ComposerProps) {
           <option value="">the bot</option>
           {users.map((one) => (
             <option key={one.id} value={one.id}>
-              {one.name ?? one.id}
+              {nameOfUser(one)}
             </option>
           ))}
           {query.hasNextPage && <option value={more}>List more users …</option>}
@@ -54,7 +55,7 @@ export function Composer({ conversation, onWritten }: ComposerProps) {
         </span>
       </div>
       <WriteBox
-        placeholder={user === undefined ? 'Write as the bot' : `Write as ${user.name ?? user.id}`}
+        placeholder={user === undefined ? 'Write as the bot' : `Write as ${nameOfUser(user)}`}
         submit={user === undefined ? 'Send as the bot' : 'Send as the user'}
         describedBy={`${fieldId}-hint`}
         text={text}

@@ -4,6 +4,7 @@ import { ChooseBot } from '../../ui/choose-bot.js'
 import { type Column, DataTable } from '../../ui/data-table.js'
 import { type FilterField, Filters } from '../../ui/filters.js'
 import { Page, Split } from '../../ui/page.js'
+import { Person } from '../../ui/person.js'
 import { Empty } from '../../ui/states.js'
 import { Status, type StatusKind } from '../../ui/status.js'
 import { Tabs } from '../../ui/tabs.js'
@@ -56,7 +57,7 @@ function useItem(): string | undefined {
 }
 
 const userColumns: readonly Column<User>[] = [
-  { id: 'name', header: 'Name', cell: ({ id, name }) => name || id },
+  { id: 'name', header: 'Name', cell: (user) => <Person user={user} /> },
   { id: 'tags', header: 'Tags', cell: ({ tags }) => describeTags(tags) },
   {
     id: 'banned',

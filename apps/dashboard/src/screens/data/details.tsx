@@ -7,6 +7,7 @@ import { Id } from '../../ui/copy.js'
 import { Json } from '../../ui/json.js'
 import { Detail, Facts } from '../../ui/page.js'
 import { Pane } from '../../ui/part.js'
+import { Person } from '../../ui/person.js'
 import { Unread } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
 import { note, noteFailure } from '../../ui/toasts.js'
@@ -29,17 +30,15 @@ function useOrigin(): (of: { conversationId?: string; userId?: string }) => Fact
             </Link>,
           ] satisfies Fact,
         ]),
-    ...(userId === undefined
-      ? []
-      : [
-          [
-            'User',
-            <Link key="user" to={pathTo('data', userId)}>
-              {userId}
-            </Link>,
-          ] satisfies Fact,
-        ]),
+    ...(userId === undefined ? [] : [['User', <UserLink key="user" id={userId} />] satisfies Fact]),
   ]
+}
+
+/** A link to a user by name; by id while the name is not known. */
+function UserLink({ id }: { id: string }) {
+  const pathTo = usePathTo()
+  const user = useUser(id).data?.user
+  return <Link to={pathTo('data', id)}>{user === undefined ? id : <Person user={user} />}</Link>
 }
 
 export function UserDetail({ id }: { id: string }) {
@@ -51,7 +50,7 @@ export function UserDetail({ id }: { id: string }) {
   const act = (work: Promise<void>, done: string) => void work.then(() => note(done), noteFailure)
   return (
     <Detail
-      title={user?.name || id}
+      title={user === undefined ? id : <Person user={user} />}
       back={pathTo('data')}
       actions={
         user &&

@@ -5,7 +5,7 @@ import type { TimelineEntry } from '../../api/timeline-window.js'
 import { Button } from '../button.js'
 import { Json } from '../json.js'
 import { Payload } from '../payload/payload.js'
-import { nameOfPerson } from './people.js'
+import { Person } from '../person.js'
 import styles from './transcript.module.css'
 
 type MessageEntry = Extract<TimelineEntry, { kind: 'message' }>
@@ -24,7 +24,7 @@ export function Message({ entry, when, isRaw, toggleRaw }: MessageProps) {
   return (
     <div className={`${styles.message} ${message.direction === 'outgoing' ? styles.outgoing : ''}`}>
       <div className={styles.byline}>
-        <strong>{nameOfPerson(author)}</strong>
+        <strong>{author.role === 'bot' ? 'Bot' : <Person user={author} />}</strong>
         {message.origin === 'synthetic' && <span className="muted">synthetic</span>}
         <span className="muted">{when}</span>
         <span className={styles.tools}>
