@@ -12,6 +12,7 @@ import { queryClient, read } from './api/queries.js'
 import { loadRole } from './api/role.js'
 import { Broken, Frame } from './frame/frame.js'
 import { JoinScreen, NoWorkspace } from './frame/join.js'
+import { ResetScreen } from './frame/reset.js'
 import { SignInScreen } from './frame/sign-in.js'
 import { mayBeSignedIn } from './frame/signed-in.js'
 import { readRemembered } from './ui/remembered.js'
@@ -60,6 +61,12 @@ const join = createRoute({
   component: JoinScreen,
 })
 
+const reset = createRoute({
+  getParentRoute: () => root,
+  path: '/reset',
+  component: ResetScreen,
+})
+
 const frame = createRoute({
   getParentRoute: () => root,
   path: '/$workspace/$bot',
@@ -106,6 +113,7 @@ const nothing = () => null
 const screens = [
   screen('home', () => import('./screens/home/home.js'), 'HomeScreen'),
   screen('workspace', () => import('./screens/workspace/workspace.js'), 'WorkspaceScreen'),
+  screen('account', () => import('./screens/account/account.js'), 'AccountScreen'),
   screen('data', () => import('./screens/data/data.js'), 'DataScreen'),
   screen(
     'integrations',
@@ -127,7 +135,13 @@ const screens = [
 ]
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, signIn, join, frame.addChildren([frameStart, ...screens])]),
+  routeTree: root.addChildren([
+    start,
+    signIn,
+    join,
+    reset,
+    frame.addChildren([frameStart, ...screens]),
+  ]),
   basepath: basePath === '' ? '/' : basePath,
   parseSearch,
   stringifySearch,

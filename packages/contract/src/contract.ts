@@ -9,6 +9,7 @@ import { overview } from './resources/admin/overview.js'
 import { server } from './resources/admin/server.js'
 import { service } from './resources/admin/service.js'
 import { sessions } from './resources/admin/sessions.js'
+import { accountSecurity, signIn } from './resources/admin/sign-in.js'
 import { timeline } from './resources/admin/timeline.js'
 import { workspaces } from './resources/admin/workspaces.js'
 import { botAnalytics } from './resources/bots/bot-analytics.js'
@@ -51,6 +52,8 @@ export const contract = {
   accounts,
   tokens,
   sessions,
+  signIn,
+  accountSecurity,
   workspaces,
   members,
   invitations,

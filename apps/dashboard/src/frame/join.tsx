@@ -1,37 +1,24 @@
 import type { Client } from '@botstead/contract'
 import { useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { everyBot } from '../api/address.js'
 import { isFinal, isSignedOut } from '../api/client.js'
 import { call, change } from '../api/queries.js'
 import { Button } from '../ui/button.js'
 import { Form, NameField, TextField } from '../ui/form.js'
+import { NewPasswordField } from '../ui/new-password.js'
 import { Facts } from '../ui/page.js'
 import { roleTexts } from '../ui/roles.js'
 import { ErrorPanel, Skeleton } from '../ui/states.js'
 import { Time } from '../ui/time.js'
-import { noteFailure, Toasts } from '../ui/toasts.js'
+import { noteFailure } from '../ui/toasts.js'
 import { useCodeOfAddress } from './code-of-address.js'
-import { TokenForm } from './sign-in.js'
-import styles from './sign-in.module.css'
+import { Center, SignInForms } from './sign-in.js'
 import { endSession, signOut } from './sign-out.js'
 import { mayBeSignedIn, rememberSignedIn } from './signed-in.js'
 
 type Invitation = Awaited<ReturnType<Client['getInvitation']>>
 type Account = Awaited<ReturnType<Client['getAccount']>>['account']
-
-function Center({ title, children }: { title: string; children: ReactNode }) {
-  useEffect(() => {
-    document.title = `${title} · Botstead`
-  }, [title])
-  return (
-    <main className={styles.page}>
-      <h1>{title}</h1>
-      {children}
-      <Toasts />
-    </main>
-  )
-}
 
 /** The page of an invitation, for people with and without an account. */
 export function JoinScreen() {
@@ -124,11 +111,12 @@ interface SignUpProps {
 function SignUp({ code, email, onSignedIn }: SignUpProps) {
   const enter = useEnter()
   const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
   const [hasAccount, setHasAccount] = useState(false)
   if (hasAccount) {
     return (
       <>
-        <TokenForm onDone={() => void onSignedIn()} />
+        <SignInForms onDone={() => void onSignedIn()} />
         <Button kind="quiet" onClick={() => setHasAccount(false)}>
           I have no account yet
         </Button>
@@ -143,23 +131,32 @@ function SignUp({ code, email, onSignedIn }: SignUpProps) {
           const { workspaceId } = await call({}, 'signUpWithInvitation', {
             code,
             displayName: name,
+            password,
           })
           rememberSignedIn(true)
           enter(workspaceId)
         }}
       >
         {(faultOf) => (
-          <TextField
-            label="Your name"
-            required
-            maxLength={200}
-            autoFocus
-            autoComplete="name"
-            hint={`Shown to the other members, beside ${email}. This browser stays signed in; for another one, make a token on the page Workspace.`}
-            error={faultOf('displayName')}
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
+          <>
+            <TextField
+              label="Your name"
+              required
+              maxLength={200}
+              autoFocus
+              autoComplete="name"
+              hint={`Shown to the other members, beside ${email}.`}
+              error={faultOf('displayName')}
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+            <NewPasswordField
+              email={email}
+              error={faultOf('password')}
+              value={password}
+              onChange={setPassword}
+            />
+          </>
         )}
       </Form>
       <Button kind="quiet" onClick={() => setHasAccount(true)}>

@@ -4,6 +4,7 @@ import {
   Bot,
   Braces,
   Building2,
+  CircleUser,
   FileText,
   FlaskConical,
   House,
@@ -88,6 +89,7 @@ const groups: readonly Group[] = [
     screens: [
       { path: 'jobs', label: 'Jobs', Icon: ListChecks, key: 'j' },
       { path: 'workspace', label: 'Workspace', Icon: Building2, key: 'w' },
+      { path: 'account', label: 'My account', Icon: CircleUser, key: 'm' },
     ],
   },
 ]

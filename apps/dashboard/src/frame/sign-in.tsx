@@ -1,43 +1,135 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { call, watchSession } from '../api/queries.js'
+import { Button } from '../ui/button.js'
 import { botstead } from '../ui/commands.js'
 import { Dialog } from '../ui/dialog.js'
 import { Form, TextField } from '../ui/form.js'
 import { ErrorPanel, Skeleton } from '../ui/states.js'
+import { Toasts } from '../ui/toasts.js'
 import { useCodeOfAddress } from './code-of-address.js'
 import styles from './sign-in.module.css'
 import { rememberSignedIn } from './signed-in.js'
 
-/** Names of browsers by what their user agent contains; the first that fits counts. */
-const browsers: [pattern: RegExp, name: string][] = [
-  [/Edg\//, 'Edge'],
-  [/Firefox\//, 'Firefox'],
-  [/Chrome\//, 'Chrome'],
-  [/Safari\//, 'Safari'],
-]
-const systems: [pattern: RegExp, name: string][] = [
-  [/Android/, 'Android'],
-  [/iPhone|iPad/, 'iOS'],
-  [/Windows/, 'Windows'],
-  [/Mac OS/, 'macOS'],
-  [/Linux/, 'Linux'],
-]
-
-/** The name of this browser in the list of sessions. */
-function browserName(agent: string): string {
-  const find = (names: typeof browsers) => names.find(([pattern]) => pattern.test(agent))?.[1]
-  return `${find(browsers) ?? 'Browser'} on ${find(systems) ?? 'an unknown system'}`
-}
-
 async function signIn(credential: { token: string } | { code: string }): Promise<void> {
-  await call({}, 'createSession', { ...credential, note: browserName(navigator.userAgent) })
+  await call({}, 'createSession', credential)
   rememberSignedIn(true)
 }
 
+interface SignInProps {
+  onDone: () => void
+}
+
+/** A page without the frame: one thing in its middle, under the name of the product. */
+export function Center({ title, children }: { title: string; children: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Botstead`
+  }, [title])
+  return (
+    <main className={styles.page}>
+      <div className={styles.card}>
+        <div className={styles.brand} aria-hidden="true">
+          <span className={styles.mark}>B</span> Botstead
+        </div>
+        <h1>{title}</h1>
+        {children}
+      </div>
+      <Toasts />
+    </main>
+  )
+}
+
+/** Signs the browser in with address and password, or with a token. */
+export function SignInForms({ onDone }: SignInProps) {
+  const [hasToken, setHasToken] = useState(false)
+  return (
+    <>
+      {hasToken ? <TokenForm onDone={onDone} /> : <PasswordForm onDone={onDone} />}
+      <div className={styles.others}>
+        <Button kind="quiet" onClick={() => setHasToken(!hasToken)}>
+          {hasToken ? 'Use a password instead' : 'Use a token instead'}
+        </Button>
+        {!hasToken && <Forgotten />}
+      </div>
+    </>
+  )
+}
+
+function PasswordForm({ onDone }: SignInProps) {
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  return (
+    <Form
+      submit="Sign in"
+      onSubmit={async () => {
+        await call({}, 'signInWithPassword', { email: email.trim(), password })
+        rememberSignedIn(true)
+        onDone()
+      }}
+    >
+      {(faultOf) => (
+        <>
+          <TextField
+            label="Email address"
+            type="text"
+            inputMode="email"
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            autoFocus
+            required
+            maxLength={320}
+            error={faultOf('email')}
+            value={email}
+            onChange={({ target }) => setEmail(target.value)}
+          />
+          <TextField
+            label="Password"
+            type="password"
+            autoComplete="current-password"
+            required
+            maxLength={512}
+            error={faultOf('password')}
+            value={password}
+            onChange={({ target }) => setPassword(target.value)}
+          />
+        </>
+      )}
+    </Form>
+  )
+}
+
+/** Help for those who cannot sign in: the server sends nothing by itself. */
+function Forgotten() {
+  const [isOpen, setOpen] = useState(false)
+  const id = useId()
+  return (
+    <>
+      <Button
+        kind="quiet"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        No password, or forgotten?
+      </Button>
+      <div id={id} hidden={!isOpen} className={styles.help}>
+        <p>
+          Whoever runs this server makes a link for you that sets a password:{' '}
+          <code>{botstead(['account', 'reset', 'you@example.com'])}</code>
+        </p>
+        <p>
+          Is it your own server, and new? <code>{botstead(['dashboard'])}</code> on its machine
+          prints a link that signs you in.
+        </p>
+      </div>
+    </>
+  )
+}
+
 /** Signs the browser in with a token. */
-export function TokenForm({ onDone }: { onDone: () => void }) {
+function TokenForm({ onDone }: SignInProps) {
   const [token, setToken] = useState('')
   return (
     <Form
@@ -52,7 +144,7 @@ export function TokenForm({ onDone }: { onDone: () => void }) {
         <TextField
           label="Personal access token"
           type="password"
-          autoComplete="current-password"
+          autoComplete="off"
           autoFocus
           hint={
             <>
@@ -77,7 +169,6 @@ export function SignInScreen() {
   const [error, setError] = useState<unknown>()
   const started = useRef('')
   useEffect(() => {
-    document.title = 'Sign in · Botstead'
     if (code === '' || started.current === code) return
     started.current = code
     setError(undefined)
@@ -85,11 +176,10 @@ export function SignInScreen() {
   }, [code, navigate])
   if (code !== '' && error === undefined) return <Skeleton />
   return (
-    <main className={styles.page}>
-      <h1>Sign in to Botstead</h1>
+    <Center title="Sign in to Botstead">
       {error !== undefined && <ErrorPanel error={error} />}
-      <TokenForm onDone={() => void navigate({ to: '/' })} />
-    </main>
+      <SignInForms onDone={() => void navigate({ to: '/' })} />
+    </Center>
   )
 }
 
@@ -104,7 +194,7 @@ export function SignInDialog() {
   if (!isShown) return null
   return (
     <Dialog title="Your session has ended: sign in again" isRequired onClose={() => {}}>
-      <TokenForm
+      <SignInForms
         onDone={() => {
           setShown(false)
           void queries.resetQueries({ predicate: ({ state }) => state.error !== null })

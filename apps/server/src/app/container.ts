@@ -135,6 +135,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
         ? createSessionCookies({
             installation: context.keys.installation.slice(0, 8),
             baseUrl: () => base,
+            clock,
           })
         : undefined,
     idempotency,

@@ -42,6 +42,8 @@ import { createSearch, type RetrieverWeights } from '../features/search/index.js
 import { createAccess, createOperatorTokens } from '../features/tenancy/access/index.js'
 import { createAccounts } from '../features/tenancy/accounts/index.js'
 import { createMembers } from '../features/tenancy/members/index.js'
+import { createPasswords } from '../features/tenancy/passwords/index.js'
+import { createSignIn } from '../features/tenancy/sign-in/index.js'
 import { createWorkspaces } from '../features/tenancy/workspaces/index.js'
 import { createConversationStream } from '../features/workspace/conversation-stream/index.js'
 import { createConversationList } from '../features/workspace/conversations/index.js'
@@ -182,6 +184,7 @@ export function createFeatures(
     checks: checks(),
     accounts: bots.accounts,
     members: bots.members,
+    passwords: bots.passwords,
     workspaces: bots.workspaces,
     access: bots.access,
     operatorTokens: createOperatorTokens({ ...storage, accounts: bots.accounts.service }),
@@ -196,6 +199,7 @@ function addBots({ context, addresses, storage, add }: Base) {
   const { config, log, clock, timers, keys, sealer, database, queue, domainEvents } = context
   const { limits, botLogRetentionMs: retentionMs } = config
   const accounts = add(createAccounts(storage))
+  const passwords = add(createPasswords({ ...storage, accounts }))
   const members = add(createMembers({ ...storage, domainEvents, accounts, addresses }))
   const workspaces = add(createWorkspaces({ ...storage, domainEvents, members }))
   const deployments = add(createDeployments({ ...storage, sealer, domainEvents }))
@@ -221,6 +225,7 @@ function addBots({ context, addresses, storage, add }: Base) {
       log,
       accounts,
       members,
+      passwords,
       workspaces,
       deployments,
       bots,
@@ -230,6 +235,7 @@ function addBots({ context, addresses, storage, add }: Base) {
       alone: config.databaseUrl === undefined,
     }),
   )
+  add(createSignIn({ ...storage, accounts, passwords, access }))
   const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))
   const issues = add(
     createIssues({
@@ -254,6 +260,7 @@ function addBots({ context, addresses, storage, add }: Base) {
   return {
     accounts,
     members,
+    passwords,
     workspaces,
     deployments,
     scripts,

@@ -2,6 +2,8 @@ import type { Config } from '../config/config.js'
 import { type CheckOptions, checkFiles, type Finding } from '../features/files/index.js'
 import { createOperatorTokens, type OperatorTokens } from '../features/tenancy/access/index.js'
 import { createAccounts } from '../features/tenancy/accounts/index.js'
+import { createPasswords } from '../features/tenancy/passwords/index.js'
+import { createOperatorAccounts, type OperatorAccounts } from '../features/tenancy/sign-in/index.js'
 import { createLog } from '../platform/telemetry/log.js'
 import { createClosers } from './closers.js'
 import { type Context, openBlobs, openContext } from './context.js'
@@ -26,6 +28,18 @@ export async function withOperatorTokens<T>(
   return await withContext(config, async (context) => {
     const accounts = createAccounts(context).service
     return await work(createOperatorTokens({ ...context, accounts }))
+  })
+}
+
+/** Opens the database for the commands that manage accounts, without serving. */
+export async function withOperatorAccounts<T>(
+  config: Config,
+  work: (accounts: OperatorAccounts) => Promise<T>,
+): Promise<T> {
+  return await withContext(config, async (context) => {
+    const accounts = createAccounts(context)
+    const passwords = createPasswords({ ...context, accounts }).service
+    return await work(createOperatorAccounts({ ...context, accounts: accounts.service, passwords }))
   })
 }
 

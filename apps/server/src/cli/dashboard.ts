@@ -39,7 +39,7 @@ export function dashboardCommand(): Command {
 }
 
 /** The server that the link leads to: without one, the link would lead nowhere. */
-async function requireRunning(
+export async function requireRunning(
   local: LocalSettings,
   { isDemo }: { isDemo: boolean },
 ): Promise<RunningServer> {

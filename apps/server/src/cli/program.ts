@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/config.js'
 import { nearest } from '../platform/nearest.js'
 import { version } from '../version.js'
+import { accountCommand } from './account.js'
 import { backupCommand, restoreCommand } from './backup.js'
 import { botsCommand } from './bots.js'
 import { chatCommand } from './chat/command.js'
@@ -43,6 +44,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(configCommand())
     .addCommand(tokenCommand())
     .addCommand(dashboardCommand())
+    .addCommand(accountCommand())
     .addCommand(envCommand())
     .addCommand(botsCommand())
     .addCommand(deployCommand())

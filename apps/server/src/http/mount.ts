@@ -7,8 +7,10 @@ import type {
   FastifyRequest,
   RouteOptions as RouteOptionsOfFastify,
 } from 'fastify'
+import type { Browser } from '../domain/browser.js'
 import type { StartStream } from '../platform/streams/sink.js'
 import type { ActorByAuth } from './auth.js'
+import { callerAddress, isLoopback } from './caller-address.js'
 import { disableBodyTimeout, discardUnreadBody, observeResponse } from './connections/index.js'
 import type { HttpContext } from './context.js'
 import { directRequests } from './json-request.js'
@@ -41,6 +43,10 @@ interface Call<Spec extends Operation> {
   beginSession(value: string, expiresAt: string): void
   /** For operations with a `session`: signs the browser out. */
   endSession(): void
+  /** The browser that calls, for operations about sign-in. */
+  browser: Browser
+  /** Leaves a secret in the browser by which it is known at its next sign-in. */
+  keepDevice(value: string): void
   /**
    * Counts against a separate limit that only some calls of the operation touch; throws `RateLimited`.
    * @param amount 1 unless given
@@ -354,6 +360,25 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
 
   get endSession(): Call<Spec>['endSession'] {
     return () => this.#context.sessionCookies?.clear(this.#request, this.#reply)
+  }
+
+  get browser(): Browser {
+    const { sessionCookies } = this.#context
+    const request = this.#request
+    return {
+      address: callerAddress(request),
+      isLocal: isLoopback(request.ip),
+      userAgent: request.headers['user-agent'] ?? '',
+      device: sessionCookies?.readDevice(request),
+      // Refused from pages of other origins, so that only those who need it read it.
+      get session() {
+        return sessionCookies?.read(request)
+      },
+    }
+  }
+
+  get keepDevice(): Call<Spec>['keepDevice'] {
+    return (value) => this.#context.sessionCookies?.keepDevice(this.#request, this.#reply, value)
   }
 
   get countAs(): Call<Spec>['countAs'] {

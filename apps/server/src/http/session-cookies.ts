@@ -1,6 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import { parse, serialize } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../platform/clock.js'
 import { isSessionValue } from '../platform/ids.js'
 import { isOwnOrigin } from './own-origin.js'
 
@@ -19,13 +20,20 @@ export interface SessionCookies {
   /** @param expiresAt when the cookie ends, ISO 8601 */
   set(request: FastifyRequest, reply: FastifyReply, value: string, expiresAt: string): void
   clear(request: FastifyRequest, reply: FastifyReply): void
+  /** The secret by which a browser is known that signed in before. It proves nothing but that. */
+  readDevice(request: FastifyRequest): string | undefined
+  keepDevice(request: FastifyRequest, reply: FastifyReply, value: string): void
 }
+
+/** Milliseconds for which a browser is known after its last sign-in with a password. */
+const deviceLifetime = 365 * 24 * 60 * 60 * 1000
 
 export interface SessionCookiesOptions {
   /** Distinguishes servers at several ports of a machine, whose cookies browsers do not separate. */
   installation: string
   /** Address of the server as callers reach it; read at each request. */
   baseUrl: () => string
+  clock: Clock
 }
 
 /**
@@ -40,6 +48,8 @@ export function createSessionCookies(options: SessionCookiesOptions): SessionCoo
     const { secure, path } = attributes(request)
     return `${secure && path === '/' ? '__Host-' : ''}botstead_${options.installation}`
   }
+
+  const deviceNameFor = (request: FastifyRequest) => `${nameFor(request)}_device`
 
   function isOwnPage(request: FastifyRequest): boolean {
     const { origin, 'sec-fetch-site': site = 'same-origin' } = request.headers
@@ -88,6 +98,19 @@ export function createSessionCookies(options: SessionCookiesOptions): SessionCoo
       reply.header(
         'set-cookie',
         serialize(nameFor(request), '', { ...attributes(request), expires }),
+      )
+    },
+
+    readDevice(request) {
+      const { cookie } = request.headers
+      return cookie === undefined ? undefined : parse(cookie)[deviceNameFor(request)]
+    },
+
+    keepDevice(request, reply, value) {
+      const expires = new Date(options.clock.now() + deviceLifetime)
+      reply.header(
+        'set-cookie',
+        serialize(deviceNameFor(request), value, { ...attributes(request), expires }),
       )
     },
   }

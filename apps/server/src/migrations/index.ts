@@ -78,6 +78,7 @@ import { partNumbersInSearch } from './0160-part-numbers-in-search.js'
 import { logLines } from './0170-log-lines.js'
 import { members } from './0180-members.js'
 import { codesInSearch } from './0181-codes-in-search.js'
+import { passwords } from './0182-passwords.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -160,4 +161,5 @@ export const migrations: readonly Migration[] = [
   logLines,
   members,
   codesInSearch,
+  passwords,
 ]

@@ -39,8 +39,16 @@ type IdPrefix =
   | 'user'
   | 'wrkflow'
 
-/** Prefix of a secret: a personal token, the key of a bot or integration, a session, a sign-in code, an invitation. */
-export type TokenPrefix = 'bp_pat_' | 'bp_bak_' | 'bp_iak_' | 'bp_ses_' | 'bp_code_' | 'bp_inv_'
+/** Prefix of a secret: a personal token, the key of a bot or integration, a session, a sign-in code, an invitation, a browser, a reset link. */
+export type TokenPrefix =
+  | 'bp_pat_'
+  | 'bp_bak_'
+  | 'bp_iak_'
+  | 'bp_ses_'
+  | 'bp_code_'
+  | 'bp_inv_'
+  | 'bp_dev_'
+  | 'bp_res_'
 
 /** Fills the whole buffer with unpredictable bytes. */
 export type RandomSource = (buffer: Uint8Array) => void

@@ -81,6 +81,7 @@ describe.skipIf(browserPath === undefined)(`the frame of the dashboard ${title}`
     await sent.response()
     await other.getByRole('alert').waitFor()
     expect(other.url()).not.toContain('bp_code_')
+    await other.getByRole('button', { name: 'Use a token instead' }).click()
     await other.getByLabel('Personal access token').fill(server().token)
     await other.keyboard.press('Enter')
     await other.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
@@ -89,6 +90,7 @@ describe.skipIf(browserPath === undefined)(`the frame of the dashboard ${title}`
   it('says why it refuses a token, at the field and without a path', async () => {
     const page = await newPage()
     await page.goto(`${server().url}/dashboard/sign-in`)
+    await page.getByRole('button', { name: 'Use a token instead' }).click()
     const field = page.getByLabel('Personal access token')
     await field.fill('bp_pat_of_nobody')
     await page.keyboard.press('Enter')
@@ -111,6 +113,7 @@ describe.skipIf(browserPath === undefined)(`the frame of the dashboard ${title}`
     await page.getByRole('button', { name: 'Create the bot' }).click()
     await page.getByText('You are signed out').waitFor()
     const dialog = page.getByRole('dialog', { name: /sign in again/ })
+    await dialog.getByRole('button', { name: 'Use a token instead' }).click()
     await dialog.getByLabel('Personal access token').fill(server().token)
     await dialog.getByRole('button', { name: 'Sign in' }).click()
     await dialog.waitFor({ state: 'detached' })

@@ -26,8 +26,10 @@ describe.skipIf(browserPath === undefined)(`the dashboard by keys alone ${title}
 
     const page = await newPage()
     await page.goto(`${server().url}/dashboard/`)
+    await page.getByLabel('Email address').waitFor()
+    await step(page, 'Tab', 'Use a token instead')
+    await page.keyboard.press('Enter')
     await page.getByLabel('Personal access token').waitFor()
-    await step(page, 'Tab', 'Personal access token')
     await page.keyboard.type(server().token)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()

@@ -25,6 +25,7 @@ describe.skipIf(browserPath === undefined)(`the dashboard of a workspace ${title
     const faults: string[] = []
     page.on('console', (line) => line.type() === 'error' && faults.push(line.text()))
     await page.goto(`${server().url}/dashboard/`)
+    await page.getByRole('button', { name: 'Use a token instead' }).click()
     await page.getByLabel('Personal access token').fill(server().token)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()

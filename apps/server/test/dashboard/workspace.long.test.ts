@@ -30,7 +30,7 @@ describe.skipIf(browserPath === undefined)(`the screen of the workspace ${title}
 
   it('makes a token that works, shows it once and revokes it', async () => {
     const { page, open, faults, expectAccessible } = await openDashboard(server())
-    await open('workspace?tab=tokens')
+    await open('account?tab=tokens')
     await page.getByLabel('What it is for').fill('<b>script</b>')
     await page.getByRole('button', { name: 'Create a token' }).click()
     const token = await page.locator('code', { hasText: 'bp_pat_' }).textContent()
@@ -53,7 +53,7 @@ describe.skipIf(browserPath === undefined)(`the screen of the workspace ${title}
     const other = await openDashboard(server())
     await other.open('bots')
     const { page, open, expectAccessible } = await openDashboard(server())
-    await open('workspace?tab=sessions')
+    await open('account?tab=sessions')
     await page.getByText('(this one)').waitFor()
     await expectAccessible()
     const { sessions } = await server().client().listSessions()
@@ -68,7 +68,7 @@ describe.skipIf(browserPath === undefined)(`the screen of the workspace ${title}
     await other.page.getByRole('dialog', { name: /sign in again/ }).waitFor()
     expect(await page.getByText('(this one)').count()).toBe(1)
     await page.getByRole('button', { name: 'Sign out here' }).click()
-    await page.getByLabel('Personal access token').waitFor()
+    await page.getByLabel('Email address').waitFor()
     expect((await server().client().listSessions()).sessions).toEqual([])
   })
 

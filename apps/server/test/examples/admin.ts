@@ -22,6 +22,14 @@ const withoutInvitation = (more: object): Example => ({
   foreign: 'ResourceNotFound',
 })
 
+/** The same for links that set a password. */
+const withoutReset = (more: object): Example => ({
+  request: () => ({ body: { code: 'bp_res_none', ...more } }),
+  foreign: 'ResourceNotFound',
+})
+
+const password = 'seven green teapots'
+
 /** Belongs to the server, and not to a tenant. */
 const forOperator = (request: ReturnType<Example['request']>): Example => ({
   request: () => request,
@@ -39,6 +47,18 @@ export const adminExamples: Examples = {
   createSession: own(({ personalToken }) => ({ body: { token: personalToken, note: 'another' } })),
   listSessions: own(),
   deleteSession: byId(({ sessionId }) => sessionId),
+  deleteOtherSessions: own(),
+  signInWithPassword: {
+    request: () => ({ body: { email: 'nobody@example.com', password } }),
+    foreign: 'Unauthorized',
+  },
+  getPasswordReset: withoutReset({}),
+  resetPassword: withoutReset({ password }),
+  getAccountSecurity: own(),
+  changePassword: own(() => ({ body: { password, currentPassword: password } })),
+  changeAccountEmail: own(({ botId }) => ({
+    body: { email: `of-${botId}@example.com`, currentPassword: password },
+  })),
 
   listBotApiKeys: {
     request: ({ botId }) => ({ query: { botId } }),
@@ -72,7 +92,7 @@ export const adminExamples: Examples = {
   deleteWorkspaceMember: byId(({ memberId }) => memberId),
   getInvitation: withoutInvitation({}),
   acceptInvitation: withoutInvitation({}),
-  signUpWithInvitation: withoutInvitation({ displayName: 'Guest' }),
+  signUpWithInvitation: withoutInvitation({ displayName: 'Guest', password }),
 
   runVrl: own(() => ({
     body: { data: { body: '{"page":"P1"}' }, script: 'parse_json!(.body).page' },

@@ -35,3 +35,16 @@ export async function readingToken({ api, token, workspaceId }) {
   // #endregion
   return pat
 }
+
+export async function choosePassword({ api, token }) {
+  // #region password
+  const put = (what, body) =>
+    fetch(`${api}/v1/admin/account/${what}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  await put('email', { email: 'ann@example.com' })
+  await put('password', { password: 'seven green teapots' })
+  // #endregion
+}

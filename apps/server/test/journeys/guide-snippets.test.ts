@@ -164,6 +164,18 @@ it('code of the guide to teams invites, limits a bot and makes a token', async (
   await expect(reader.createBot({})).rejects.toMatchObject({ type: 'Forbidden' })
 })
 
+it('code of the guide to teams chooses a password, with which its person signs in', async () => {
+  const { choosePassword } = await partsOf('team')
+  const ann = await addAccount(server())
+  await choosePassword({ api: server().url, token: ann.token })
+  const page = server().client({ token: undefined, headers: { origin: server().url } })
+  const { session } = await page.signInWithPassword({
+    email: 'ann@example.com',
+    password: 'seven green teapots',
+  })
+  expect(session.current).toBe(true)
+})
+
 it('code of the guide to files uploads and reads', async () => {
   const { uploadFilm, uploadFromPage, read } = await partsOf('files')
   const { client } = await made()

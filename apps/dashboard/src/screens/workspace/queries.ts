@@ -44,19 +44,6 @@ export function useMemberActions() {
   }
 }
 
-/** The limits of a new token; those of its owner where they are absent. */
-export type NewToken = Parameters<Client['createPersonalAccessToken']>[0]
-
-/** The tokens of the signed-in account, without their values. */
-export function useTokens() {
-  return useQuery(read({}, 'listPersonalAccessTokens', {}))
-}
-
-/** The browsers in which the account is signed in. */
-export function useSessions() {
-  return useQuery(read({}, 'listSessions', {}))
-}
-
 /** The limits of the workspace with what is used of them. */
 export function useLimits() {
   const { workspaceId } = useScope()
@@ -68,22 +55,12 @@ export function useServer() {
   return useQuery(read({}, 'getServer', {}))
 }
 
-/** Changes of the workspace and the account; each rejects with the refusal of the server. */
+/** Changes of the workspace; each rejects with the refusal of the server. */
 export function useWorkspaceActions() {
   const { workspaceId } = useScope()
   return {
     update: async (input: UpdateWorkspace): Promise<void> => {
       await change({ workspaceId }, 'updateWorkspace', { id: workspaceId, ...input })
-    },
-    createToken: async (input: NewToken): Promise<string> => {
-      const { pat } = await change({}, 'createPersonalAccessToken', input)
-      return pat.value
-    },
-    removeToken: async (id: string): Promise<void> => {
-      await change({}, 'deletePersonalAccessToken', { id })
-    },
-    endSession: async (id: string): Promise<void> => {
-      await change({}, 'deleteSession', { id })
     },
   }
 }

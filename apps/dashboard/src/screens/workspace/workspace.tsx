@@ -7,19 +7,15 @@ import { Limits } from './limits.js'
 import { Members } from './members.js'
 import { useWorkspace } from './queries.js'
 import { ServerTab } from './server.js'
-import { Sessions } from './sessions.js'
-import { Tokens } from './tokens.js'
 
 const tabs = [
   { id: 'general', label: 'General' },
   { id: 'members', label: 'Members' },
-  { id: 'tokens', label: 'Tokens' },
-  { id: 'sessions', label: 'Sessions' },
   { id: 'limits', label: 'Limits' },
   { id: 'server', label: 'Server' },
 ]
 
-/** The workspace, and the account that is signed in. */
+/** The workspace, and for its operator the server. */
 export function WorkspaceScreen() {
   const [{ tab = 'general' }] = useAddressSearch()
   return (
@@ -36,10 +32,6 @@ function Tab({ id }: { id: string }) {
   switch (id) {
     case 'members':
       return <Members />
-    case 'tokens':
-      return <Tokens />
-    case 'sessions':
-      return <Sessions />
     case 'limits':
       return <Limits />
     case 'server':

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { roles } from '../../permissions.js'
 import { Empty, Id, MapOf, OneOf, pageOf, paging, Text, Timestamp } from '../../shared.js'
+import { NewPassword } from './sign-in.js'
 
 const role = OneOf(
   [...roles],
@@ -191,12 +192,13 @@ export const invitations = {
     tag: 'Workspaces',
     summary: 'Join a workspace with a new account',
     description:
-      'For pages of the server itself: makes an account with the address of the invitation, and signs the browser in as `createSession` does.',
+      'For pages of the server itself: makes an account with the address of the invitation and a password, and signs the browser in as `createSession` does.',
     auth: 'public',
     session: 'begins',
     body: Type.Object({
       code,
       displayName: Text(200, 'Name shown to others, 1 to 200 characters.', 1),
+      password: NewPassword,
     }),
     response: json(Type.Object({ workspaceId: Id('Id of the workspace.') })),
     status: 201,

@@ -3,7 +3,7 @@ import { json, operation } from '../../operation.js'
 import { Empty, Id, Text, Timestamp, wrap } from '../../shared.js'
 
 /** A browser in which an account is signed in. */
-const Session = Type.Object(
+export const Session = Type.Object(
   {
     id: Id('Id of the session.'),
     createdAt: Timestamp('Time at which the browser signed in.'),
@@ -11,11 +11,27 @@ const Session = Type.Object(
     lastUsedAt: Type.Optional(
       Timestamp('Time at which the session was last used; absent if never. Updated with a delay.'),
     ),
-    note: Type.String({ description: 'Name of the session, for example that of the browser.' }),
+    note: Type.String({
+      description: 'Name of the session that the sign-in gave it; may be empty.',
+    }),
+    device: Type.Optional(
+      Type.String({
+        description: 'Browser and system, such as `Firefox on Linux`, as the browser named them.',
+      }),
+    ),
+    address: Type.Optional(
+      Type.String({
+        description:
+          'Network address from which the browser signed in; of IPv6 the network of 64 bits.',
+      }),
+    ),
     current: Type.Boolean({ description: 'Whether the call was made with this session.' }),
   },
   { title: 'Session', description: 'A browser in which an account is signed in.' },
 )
+
+/** The name that a sign-in gives its session. */
+export const sessionNote = Type.Optional(Text(200, 'Name of the session, at most 200 characters.'))
 
 /** Browsers in which the caller is signed in. Their cookies are accepted from pages of the server only. */
 export const sessions = {
@@ -40,7 +56,7 @@ export const sessions = {
           1,
         ),
       ),
-      note: Type.Optional(Text(200, 'Name of the session, at most 200 characters.')),
+      note: sessionNote,
     }),
     response: json(wrap('session', Session)),
     status: 201,
@@ -78,5 +94,21 @@ export const sessions = {
     }),
     response: json(Empty),
     errors: ['ResourceNotFound'],
+  }),
+  removeOthers: operation({
+    id: 'deleteOtherSessions',
+    method: 'DELETE',
+    path: '/v1/admin/sessions',
+    tag: 'Account',
+    summary: 'Sign all other browsers out',
+    description:
+      'Ends every session of the caller but the one of the call, at once on this server process and within five seconds on others. Personal access tokens stay.',
+    auth: 'account',
+    permission: 'account:write',
+    response: json(
+      Type.Object({
+        ended: Type.Integer({ minimum: 0, description: 'Number of sessions that were ended.' }),
+      }),
+    ),
   }),
 }

@@ -9,6 +9,7 @@ import type { Log } from '../../../platform/telemetry/log.js'
 import type { Feature } from '../../feature.js'
 import type { AccountsService } from '../accounts/index.js'
 import type { MembersService } from '../members/index.js'
+import type { PasswordsService } from '../passwords/index.js'
 import type { WorkspacesService } from '../workspaces/index.js'
 import { allowlistRoutes } from './allowlists.js'
 import {
@@ -27,20 +28,30 @@ import { createMemberships, type Memberships } from './memberships.js'
 import { type BotDirectory, createReach, type Reach } from './reach.js'
 import { accessRoutes } from './routes.js'
 import { type AccessDeps, type AccessService, createAccessService } from './service.js'
-import { createSessions, type SessionsDeps, sessionRoutes, sessionSweeps } from './sessions.js'
+import {
+  createSessions,
+  type SessionsDeps,
+  type SessionsService,
+  sessionRoutes,
+  sessionSweeps,
+} from './sessions.js'
 import { deleteDeploymentKeys, findTokens, type TokenRow } from './store.js'
 import { createTokenUsage } from './usage.js'
 
 export type { DeploymentKeys } from './deployment-keys.js'
 export type { Memberships } from './memberships.js'
 export type { Reach } from './reach.js'
+export type { MadeToken } from './service.js'
 export { createOperatorTokens, type OperatorTokens } from './service.js'
+export { endSessions, type SessionsService, toSession } from './sessions.js'
 
 /** The slice of access tokens, as others see it. */
 export interface Access extends Feature {
   service: AccessService
   authenticator: TokenAuthenticator
   memberships: Memberships
+  /** Sessions of browsers. */
+  sessions: SessionsService
   reach: Reach
   /** Keys of deployed code. */
   deploymentKeys: DeploymentKeys
@@ -70,6 +81,7 @@ interface Deps
   alone: boolean
   accounts: { service: AccountsService }
   members: { service: MembersService }
+  passwords: { service: PasswordsService }
   workspaces: { service: Pick<WorkspacesService, 'nameOf'> }
   bots: { service: BotDirectory }
   integrations: { service: AccessDeps['integrations']; known: IntegrationOwners }
@@ -103,6 +115,7 @@ export function createAccess(deps: Deps): Access {
     service,
     authenticator,
     memberships: named.memberships,
+    sessions,
     reach,
     deploymentKeys,
     standing: createStanding(named),
@@ -113,6 +126,7 @@ export function createAccess(deps: Deps): Access {
         ...named,
         accounts: deps.accounts.service,
         workspaces: deps.workspaces.service,
+        passwords: deps.passwords.service,
         sessions,
       }),
       ...sessionRoutes(sessions),

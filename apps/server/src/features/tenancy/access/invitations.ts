@@ -1,8 +1,10 @@
-import { ApiError, contract } from '@botstead/contract'
+import { ApiError, type Body, contract } from '@botstead/contract'
+import type { Browser } from '../../../domain/browser.js'
 import { type Route, route } from '../../../http/mount.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { AccountsService } from '../accounts/index.js'
 import type { MembersService } from '../members/index.js'
+import type { PasswordsService } from '../passwords/index.js'
 import type { WorkspacesService } from '../workspaces/index.js'
 import type { MadeToken } from './service.js'
 import type { SessionsService } from './sessions.js'
@@ -13,6 +15,7 @@ interface InvitationsDeps {
   members: Pick<MembersService, 'findInvitation' | 'accept'>
   workspaces: Pick<WorkspacesService, 'nameOf'>
   accounts: Pick<AccountsService, 'create'>
+  passwords: Pick<PasswordsService, 'hash' | 'set' | 'rememberDevice'>
   sessions: Pick<SessionsService, 'begin'>
 }
 
@@ -38,19 +41,23 @@ export function invitationRoutes(deps: InvitationsDeps): Route[] {
       }),
     ),
 
-    route(contract.invitations.signUp, async ({ body, beginSession }) => {
-      const { workspaceId, session } = await signUp(deps, body)
-      beginSession(session.value, session.token.expires_at ?? '')
+    route(contract.invitations.signUp, async (call) => {
+      const { workspaceId, session, device } = await signUp(deps, call.body, call.browser)
+      call.beginSession(session.value, session.token.expires_at ?? '')
+      call.keepDevice(device)
       return { workspaceId }
     }),
   ]
 }
 
-/** Makes the account, the membership and the session in one transaction. */
+/** Makes the account, its password, the membership and the session in one transaction. */
 async function signUp(
-  { run, members, accounts, sessions, ...deps }: InvitationsDeps,
-  { code, displayName }: { code: string; displayName: string },
-): Promise<{ workspaceId: string; session: MadeToken }> {
+  { run, members, accounts, passwords, sessions, ...deps }: InvitationsDeps,
+  { code, displayName, password }: Body<typeof contract.invitations.signUp>,
+  browser: Browser,
+): Promise<{ workspaceId: string; session: MadeToken; device: string }> {
+  const { email } = await requireInvitation({ ...deps, members }, deps.db, code)
+  const hash = await passwords.hash(password, { email: email ?? '', displayName })
   return await run(async (tx) => {
     const invitation = await requireInvitation({ ...deps, members }, tx, code)
     const accountId = await accounts.create(tx, { email: invitation.email ?? '', displayName })
@@ -61,8 +68,10 @@ async function signUp(
       )
     }
     if (!(await members.accept(tx, invitation, accountId))) throw noInvitation()
-    const session = await sessions.begin(tx, accountId, 'Invitation')
-    return { workspaceId: invitation.workspace_id, session }
+    await passwords.set(tx, accountId, hash)
+    const session = await sessions.begin(tx, accountId, browser)
+    const device = await passwords.rememberDevice(tx, accountId, browser.device)
+    return { workspaceId: invitation.workspace_id, session, device }
   })
 }
 

@@ -205,7 +205,13 @@ export interface MadeToken {
 /** The owner of a token. */
 export type TokenOwner =
   | ({ kind: 'personal'; accountId: string } & Partial<PersonalLimits>)
-  | { kind: 'session'; accountId: string; expiresAt: string }
+  | {
+      kind: 'session'
+      accountId: string
+      expiresAt: string
+      device: string | undefined
+      address: string
+    }
   | { kind: 'bot'; workspaceId: string; botId: string }
   | { kind: 'integration'; workspaceId: string; integrationId: string }
 
@@ -243,6 +249,8 @@ export function makeToken(
     created_at: isoTime(clock.now()),
     last_used_at: null,
     expires_at: ('expiresAt' in owner && owner.expiresAt) || null,
+    device: ('device' in owner && owner.device) || null,
+    address: 'address' in owner ? owner.address : null,
   }
   return { token, value }
 }

@@ -1,5 +1,6 @@
 import { ApiError, type Body, contract, type Output } from '@botstead/contract'
 import type { AccountActor } from '../../../domain/actor.js'
+import type { Browser } from '../../../domain/browser.js'
 import { notFound } from '../../../domain/refusals.js'
 import { type Route, route } from '../../../http/mount.js'
 import type { Authorities } from '../../../platform/authorities.js'
@@ -9,6 +10,7 @@ import { afterCommit } from '../../../platform/db/transaction.js'
 import { hashToken, type Ids, isSessionValue } from '../../../platform/ids.js'
 import type { Sweep } from '../../feature.js'
 import type { TokenAuthenticator } from './authenticator.js'
+import { browserName } from './browser-name.js'
 import { type MadeToken, makeToken } from './service.js'
 import * as store from './store.js'
 
@@ -35,24 +37,39 @@ export function createSessions(deps: SessionsDeps) {
   const end = (id: string) => deps.authorities.change(`token:${id}`)
   const now = () => isoTime(clock.now())
 
-  /** @param latest ISO 8601 time at which it ends at the latest */
+  /**
+   * Begins a session with a new value, and ends the one that the browser has, whoever gave it that.
+   * @param latest ISO 8601 time at which it ends at the latest
+   */
   async function begin(
     tx: Tx,
     accountId: string,
-    note: string,
-    latest?: string,
+    browser: Browser,
+    { note = '', latest }: { note?: string | undefined; latest?: string | undefined } = {},
   ): Promise<MadeToken> {
     const usual = isoTime(clock.now() + deps.sessionLifetimeMs)
     const expiresAt = latest !== undefined && latest < usual ? latest : usual
-    const made = makeToken({ kind: 'session', accountId, expiresAt }, note, deps)
+    const { address, session } = browser
+    const device = browserName(browser.userAgent)
+    const owner = { kind: 'session', accountId, expiresAt, device, address } as const
+    const made = makeToken(owner, note, deps)
     await store.insertToken(tx, made.token)
     const ended = await store.deleteOldSessions(tx, accountId, maxSessions)
+    const before = session && (await store.deleteSessionByHash(tx, hashToken(session)))
+    if (before) ended.push(before)
     afterCommit(tx, () => ended.forEach(end))
     return made
   }
 
+  const endAll = (tx: Tx, accountId: string, exceptId?: string) =>
+    endSessions(deps, tx, accountId, exceptId)
+
   /** Signs in with a code, which works once: it is deleted in the transaction that makes the session. */
-  async function beginWithCode(code: string, note: string): Promise<MadeToken> {
+  async function beginWithCode(
+    code: string,
+    note: string | undefined,
+    browser: Browser,
+  ): Promise<MadeToken> {
     return await run(async (tx) => {
       const accountId = await store.takeSignInCode(tx, hashToken(code), now())
       if (accountId === undefined) {
@@ -62,21 +79,23 @@ export function createSessions(deps: SessionsDeps) {
           { metadata: { in: 'body', field: 'code' } },
         )
       }
-      return await begin(tx, accountId, note)
+      return await begin(tx, accountId, browser, { note })
     })
   }
 
-  async function create(input: Body<typeof contract.sessions.create>): Promise<MadeToken> {
-    const { token, code, note = '' } = input
+  async function create(
+    { token, code, note }: Body<typeof contract.sessions.create>,
+    browser: Browser,
+  ): Promise<MadeToken> {
     if ((token === undefined) === (code === undefined)) {
       throw new ApiError('InvalidPayload', 'body: either token or code must be given.', {
         metadata: { in: 'body', field: 'token' },
       })
     }
-    if (code !== undefined) return await beginWithCode(code, note)
+    if (code !== undefined) return await beginWithCode(code, note, browser)
     const { accountId, tokenId } = await holderOf(authenticator, token ?? '')
     const latest = await store.findEndOfPersonal(db, tokenId)
-    return await run((tx) => begin(tx, accountId, note, latest))
+    return await run((tx) => begin(tx, accountId, browser, { note, latest }))
   }
 
   return {
@@ -84,6 +103,12 @@ export function createSessions(deps: SessionsDeps) {
 
     /** Signs a browser in to an account that was proven. */
     begin,
+
+    endAll,
+
+    /** Ends the other sessions of the caller. */
+    removeOthers: async ({ accountId, tokenId }: AccountActor): Promise<number> =>
+      await run((tx) => endAll(tx, accountId, tokenId), { mayUseReserve: true }),
 
     /** @returns the sessions of the caller that have not expired, newest first */
     list: async ({ accountId }: AccountActor): Promise<store.TokenRow[]> =>
@@ -100,6 +125,21 @@ export function createSessions(deps: SessionsDeps) {
       return id === actor.tokenId
     },
   }
+}
+
+/** Ends the sessions of an account, but for one, and makes sign-in codes unusable. @returns how many were ended */
+export async function endSessions(
+  { authorities }: Pick<SessionsDeps, 'authorities'>,
+  tx: Tx,
+  accountId: string,
+  exceptId?: string,
+): Promise<number> {
+  const ended = await store.deleteSessionsOf(tx, accountId, exceptId)
+  await store.deleteSignInCodesOf(tx, accountId)
+  afterCommit(tx, () => {
+    for (const id of ended) authorities.change(`token:${id}`)
+  })
+  return ended.length
 }
 
 /** A token that may sign in: that of a person. Sessions are not exchanged for others, which would outlive them. */
@@ -134,8 +174,8 @@ export function sessionSweeps({ clock }: Pick<SessionsDeps, 'clock'>): Sweep[] {
 
 export function sessionRoutes(service: SessionsService): Route[] {
   return [
-    route(contract.sessions.create, async ({ body, beginSession }) => {
-      const { token, value } = await service.create(body)
+    route(contract.sessions.create, async ({ body, browser, beginSession }) => {
+      const { token, value } = await service.create(body, browser)
       beginSession(value, token.expires_at ?? '')
       return { session: toSession(token, token.id) }
     }),
@@ -148,10 +188,15 @@ export function sessionRoutes(service: SessionsService): Route[] {
       if (await service.remove(actor, params.id)) endSession()
       return {}
     }),
+
+    route(contract.sessions.removeOthers, async ({ actor }) => ({
+      ended: await service.removeOthers(actor),
+    })),
   ]
 }
 
-function toSession(
+/** A session as the interface shows it. */
+export function toSession(
   row: store.TokenRow,
   current: string,
 ): Output<typeof contract.sessions.list>['sessions'][number] {
@@ -161,6 +206,8 @@ function toSession(
     expiresAt: row.expires_at ?? row.created_at,
     ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at }),
     note: row.note,
+    ...(row.device !== null && { device: row.device }),
+    ...(row.address !== null && { address: row.address }),
     current: row.id === current,
   }
 }

@@ -290,6 +290,38 @@ export async function deleteOldSessions(
   return ids
 }
 
+/** Ends the session with a value, which a browser gives up for another one. Returns its id. */
+export async function deleteSessionByHash(tx: Tx, hash: string): Promise<string | undefined> {
+  const row = await tx
+    .deleteFrom('access_tokens')
+    .where('hash', '=', hash)
+    .where('kind', '=', 'session')
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** Ends all sessions of an account but one. Returns their ids. */
+export async function deleteSessionsOf(
+  tx: Tx,
+  accountId: string,
+  exceptId: string | undefined,
+): Promise<string[]> {
+  const rows = await tx
+    .deleteFrom('access_tokens')
+    .where('account_id', '=', accountId)
+    .where('kind', '=', 'session')
+    .where('id', '!=', exceptId ?? '')
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Makes the codes of an account unusable that were not used. */
+export async function deleteSignInCodesOf(tx: Tx, accountId: string): Promise<void> {
+  await tx.deleteFrom('sign_in_codes').where('account_id', '=', accountId).execute()
+}
+
 /** Deletes some tokens that have expired, and returns how many. */
 export async function deleteExpiredTokens(tx: Tx, now: string, limit: number): Promise<number> {
   const expired = tx

@@ -28,6 +28,10 @@ export interface AccessTokensTable {
   last_used_at: string | null
   /** Time of its expiry; null for those that are valid until they are deleted. */
   expires_at: string | null
+  /** Browser and system of a session; null if they are unknown. */
+  device: Generated<string | null>
+  /** Network address from which a session began. */
+  address: Generated<string | null>
 }
 
 /** A code that signs one browser in. Only the hash of its value is stored; using it deletes the row. */

@@ -42,6 +42,19 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
     return requireAccount(await run((tx) => store.patchAccount(tx, actor.accountId, changes)))
   }
 
+  /** @returns false if another account has the address */
+  async function changeEmail(tx: Tx, accountId: string, given: string): Promise<boolean> {
+    const email = given.toLowerCase()
+    const owner = await store.findAccountByEmail(tx, email)
+    if (owner !== undefined) return owner.id === accountId
+    await store.patchAccount(tx, accountId, {
+      email,
+      email_verified: encodeBoolean(false),
+      updated_at: isoTime(clock.now()),
+    })
+    return true
+  }
+
   /** Some accounts by id; unknown ones are missing. */
   async function findMany(ids: readonly string[]): Promise<Map<string, store.AccountRow>> {
     return new Map((await store.listAccounts(db, ids)).map((row) => [row.id, row]))
@@ -103,7 +116,9 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
       findMany,
       findByEmail: store.findAccountByEmail,
       findFirst,
+      listAll: () => store.listEveryAccount(db),
       create,
+      changeEmail,
       createFirst,
       isOperator,
       requireOperator,

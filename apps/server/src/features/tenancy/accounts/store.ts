@@ -18,6 +18,11 @@ export async function findAccount(executor: Db | Tx, id: string): Promise<Accoun
   return await executor.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** All accounts, oldest first: for the operator. */
+export async function listEveryAccount(db: Db): Promise<AccountRow[]> {
+  return await db.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('id').execute()
+}
+
 export async function listAccounts(db: Db, ids: readonly string[]): Promise<AccountRow[]> {
   if (ids.length === 0) return []
   return await db

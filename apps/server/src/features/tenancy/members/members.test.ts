@@ -4,6 +4,8 @@ import { describeEachEngine } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { addAccount, type Login } from '../../../../test/tenant.js'
 
+const password = 'seven green teapots'
+
 describeEachEngine('members of a workspace', (engine) => {
   const server = useServer(engine)
   let guests = 0
@@ -51,7 +53,7 @@ describeEachEngine('members of a workspace', (engine) => {
     for (const again of [
       () => clientOf(bea).acceptInvitation({ code }),
       () => page().getInvitation({ code }),
-      () => page().signUpWithInvitation({ code, displayName: 'Eve' }),
+      () => page().signUpWithInvitation({ code, displayName: 'Eve', password }),
     ]) {
       await expect(again()).rejects.toMatchObject({ type: 'ResourceNotFound' })
     }
@@ -68,7 +70,7 @@ describeEachEngine('members of a workspace', (engine) => {
     const response = await server().fetch('/v1/admin/invitations/sign-up', {
       method: 'POST',
       headers: { origin: server().url, 'content-type': 'application/json' },
-      body: JSON.stringify({ code: codeOf(invitationUrl), displayName: 'Cai' }),
+      body: JSON.stringify({ code: codeOf(invitationUrl), displayName: 'Cai', password }),
     })
     expect(response.status).toBe(201)
     const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? ''
@@ -88,7 +90,11 @@ describeEachEngine('members of a workspace', (engine) => {
       role: 'viewer',
     })
     await expect(
-      page().signUpWithInvitation({ code: codeOf(again.invitationUrl), displayName: 'Cai' }),
+      page().signUpWithInvitation({
+        code: codeOf(again.invitationUrl),
+        displayName: 'Cai',
+        password,
+      }),
     ).rejects.toMatchObject({ type: 'AlreadyExists', message: /sign in with it/ })
     expect(await cai.acceptInvitation({ code: codeOf(again.invitationUrl) })).toEqual({
       workspaceId: second.workspaceId,

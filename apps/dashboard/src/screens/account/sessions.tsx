@@ -5,12 +5,13 @@ import { ItemList, Pane, Part } from '../../ui/part.js'
 import { ErrorPanel, Skeleton } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
 import { note, noteFailure } from '../../ui/toasts.js'
-import { useSessions, useWorkspaceActions } from './queries.js'
+import { useAccountActions, useSessions } from './queries.js'
 
 /** The browsers in which the account is signed in. */
 export function Sessions() {
-  const { endSession } = useWorkspaceActions()
+  const { endSession, endOtherSessions } = useAccountActions()
   const { data, error, refetch } = useSessions()
+  const sessions = data?.sessions ?? []
   return (
     <Pane>
       <Part
@@ -20,14 +21,15 @@ export function Sessions() {
         {error !== null && <ErrorPanel error={error} retry={() => void refetch()} />}
         {data === undefined && error === null && <Skeleton lines={3} />}
         <ItemList
-          items={data?.sessions ?? []}
+          items={sessions}
           idOf={({ id }) => id}
-          describe={(session) => ({
-            name: `${session.note || 'Unknown browser'}${session.current ? ' (this one)' : ''}`,
+          describe={({ device, note: name, current, address, ...session }) => ({
+            name: `${device || name || 'Unknown browser'}${current ? ' (this one)' : ''}`,
             facts: (
               <>
-                Signed in <Time at={session.createdAt} />, <LastUse at={session.lastUsedAt} />, ends{' '}
-                <Time at={session.expiresAt} />
+                Signed in <Time at={session.createdAt} />
+                {address !== undefined && ` from ${address}`}, <LastUse at={session.lastUsedAt} />,
+                ends <Time at={session.expiresAt} />
               </>
             ),
           })}
@@ -46,6 +48,21 @@ export function Sessions() {
             )
           }
         />
+        {sessions.some(({ current }) => !current) && (
+          <div>
+            <Button
+              kind="danger"
+              onClick={() => {
+                endOtherSessions().then(
+                  () => note('All other browsers are signed out.'),
+                  noteFailure,
+                )
+              }}
+            >
+              Sign all others out
+            </Button>
+          </div>
+        )}
       </Part>
     </Pane>
   )

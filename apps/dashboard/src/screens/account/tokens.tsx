@@ -9,12 +9,12 @@ import { SecretOnce } from '../../ui/secret-once.js'
 import { ErrorPanel, Skeleton } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
 import { note } from '../../ui/toasts.js'
-import { useTokens, useWorkspaceActions } from './queries.js'
+import { useAccountActions, useTokens } from './queries.js'
 import { inputOf, LimitsOf, noLimits, TokenLimitFields, type TokenLimits } from './token-limits.js'
 
 /** Personal access tokens of the account, with which programs act for it. */
 export function Tokens() {
-  const { createToken, removeToken } = useWorkspaceActions()
+  const { createToken, removeToken } = useAccountActions()
   const { workspaceId } = useScope()
   const { data, error, refetch } = useTokens()
   const [purpose, setPurpose] = useState('')

@@ -1,0 +1,60 @@
+import type { Client } from '@botstead/contract'
+import { useQuery } from '@tanstack/react-query'
+import { change, read } from '../../api/queries.js'
+
+/** The limits of a new token; those of its owner where they are absent. */
+export type NewToken = Parameters<Client['createPersonalAccessToken']>[0]
+
+/** The account that is signed in. */
+export type Account = Awaited<ReturnType<Client['getAccount']>>['account']
+
+export function useAccount() {
+  return useQuery(read({}, 'getAccount', {}))
+}
+
+/** How the account signs in. */
+export function useSecurity() {
+  return useQuery(read({}, 'getAccountSecurity', {}))
+}
+
+/** The tokens of the signed-in account, without their values. */
+export function useTokens() {
+  return useQuery(read({}, 'listPersonalAccessTokens', {}))
+}
+
+/** The browsers in which the account is signed in. */
+export function useSessions() {
+  return useQuery(read({}, 'listSessions', {}))
+}
+
+/** Changes of the account; each rejects with the refusal of the server. */
+export function useAccountActions() {
+  return {
+    rename: async (displayName: string): Promise<void> => {
+      await change({}, 'updateAccount', { displayName })
+    },
+    changeEmail: async (email: string, currentPassword: string): Promise<void> => {
+      await change({}, 'changeAccountEmail', { email, ...given(currentPassword) })
+    },
+    changePassword: async (password: string, currentPassword: string): Promise<void> => {
+      await change({}, 'changePassword', { password, ...given(currentPassword) })
+    },
+    createToken: async (input: NewToken): Promise<string> => {
+      const { pat } = await change({}, 'createPersonalAccessToken', input)
+      return pat.value
+    },
+    removeToken: async (id: string): Promise<void> => {
+      await change({}, 'deletePersonalAccessToken', { id })
+    },
+    endSession: async (id: string): Promise<void> => {
+      await change({}, 'deleteSession', { id })
+    },
+    /** @returns how many were ended */
+    endOtherSessions: async (): Promise<number> =>
+      (await change({}, 'deleteOtherSessions', {})).ended,
+  }
+}
+
+function given(currentPassword: string): { currentPassword?: string } {
+  return currentPassword === '' ? {} : { currentPassword }
+}

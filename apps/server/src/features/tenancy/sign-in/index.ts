@@ -1,0 +1,82 @@
+import { contract } from '@botstead/contract'
+import { type Route, route } from '../../../http/mount.js'
+import { isoTime } from '../../../platform/clock.js'
+import type { Feature } from '../../feature.js'
+import { type Access, toSession } from '../access/index.js'
+import type { AccountsService } from '../accounts/index.js'
+import type { PasswordsService } from '../passwords/index.js'
+import {
+  createSignInService,
+  type SignedIn,
+  type SignInDeps,
+  type SignInService,
+} from './service.js'
+import { deleteExpiredResets } from './store.js'
+
+export { createOperatorAccounts, type OperatorAccounts } from './operator.js'
+
+interface Deps extends Omit<SignInDeps, 'accounts' | 'passwords' | 'sessions'> {
+  accounts: { service: AccountsService }
+  passwords: { service: PasswordsService }
+  access: Pick<Access, 'sessions'>
+}
+
+/** Sign-in of people, and the ways in which an account signs in. */
+export function createSignIn(deps: Deps): Feature {
+  const service = createSignInService({
+    ...deps,
+    accounts: deps.accounts.service,
+    passwords: deps.passwords.service,
+    sessions: deps.access.sessions,
+  })
+  return {
+    name: 'sign-in',
+    routes: [...signInRoutes(service), ...securityRoutes(service)],
+    sweeps: [(tx) => deleteExpiredResets(tx, isoTime(deps.clock.now()))],
+  }
+}
+
+interface SigningCall {
+  beginSession(value: string, expiresAt: string): void
+  keepDevice(value: string): void
+}
+
+/** Hands the browser its session. */
+function welcome({ session: { token, value }, device }: SignedIn, call: SigningCall) {
+  call.beginSession(value, token.expires_at ?? '')
+  call.keepDevice(device)
+  return { session: toSession(token, token.id) }
+}
+
+function signInRoutes(service: SignInService): Route[] {
+  return [
+    route(contract.signIn.withPassword, async (call) =>
+      welcome(await service.withPassword(call.body, call.browser), call),
+    ),
+
+    route(contract.signIn.getReset, async ({ body }) => {
+      const { account, expiresAt } = await service.getReset(body.code)
+      return { email: account.email, expiresAt }
+    }),
+
+    route(contract.signIn.reset, async (call) =>
+      welcome(await service.reset(call.body, call.browser), call),
+    ),
+  ]
+}
+
+function securityRoutes(service: SignInService): Route[] {
+  return [
+    route(contract.accountSecurity.get, async ({ actor }) => await service.getSecurity(actor)),
+
+    route(contract.accountSecurity.changePassword, async (call) => {
+      call.keepDevice(await service.changePassword(call.actor, call.body, call.browser))
+      return {}
+    }),
+
+    route(contract.accountSecurity.changeEmail, async ({ actor, body, browser }) => {
+      await service.changeEmail(actor, body, browser)
+      return {}
+    }),
+  ]
+}

@@ -1,0 +1,69 @@
+import type { Authorities } from '../../../platform/authorities.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Run, Tx } from '../../../platform/db/schema.js'
+import { hashToken, newToken } from '../../../platform/ids.js'
+import { endSessions } from '../access/index.js'
+import type { AccountRow, AccountsService } from '../accounts/index.js'
+import type { PasswordsService } from '../passwords/index.js'
+import { insertReset } from './store.js'
+
+export interface OperatorAccountsDeps {
+  run: Run
+  clock: Clock
+  accounts: Pick<AccountsService, 'create' | 'findByEmail' | 'listAll'>
+  passwords: Pick<PasswordsService, 'listAccounts'>
+  authorities: Pick<Authorities, 'change'>
+}
+
+export type OperatorAccounts = ReturnType<typeof createOperatorAccounts>
+
+/** An account as the operator sees it. */
+export interface ListedAccount extends Pick<AccountRow, 'email' | 'display_name' | 'created_at'> {
+  hasPassword: boolean
+}
+
+/** Milliseconds for which a link of the operator sets a password: it is passed on to somebody. */
+const linkLifetime = 24 * 60 * 60 * 1000
+
+/** Accounts for the operator of the server, from the command line, directly on the database. */
+export function createOperatorAccounts(deps: OperatorAccountsDeps) {
+  const { run, accounts } = deps
+
+  async function addLink(tx: Tx, accountId: string): Promise<string> {
+    const code = newToken('bp_res_')
+    await insertReset(tx, {
+      hash: hashToken(code),
+      account_id: accountId,
+      expires_at: isoTime(deps.clock.now() + linkLifetime),
+    })
+    return code
+  }
+
+  return {
+    /** @returns the code of a link that sets the first password */
+    create: async (email: string, displayName: string): Promise<string> =>
+      await run(async (tx) => {
+        const id = await accounts.create(tx, { email: email.toLowerCase(), displayName })
+        if (id === undefined) throw new Error(`There is an account with the address ${email}.`)
+        return await addLink(tx, id)
+      }),
+
+    /** Ends the sessions of an account. @returns the code of a link that sets its password */
+    reset: async (email: string): Promise<string> =>
+      await run(async (tx) => {
+        const account = await accounts.findByEmail(tx, email.toLowerCase())
+        if (account === undefined) throw new Error(`There is no account with the address ${email}.`)
+        await endSessions(deps, tx, account.id)
+        return await addLink(tx, account.id)
+      }),
+
+    /** All accounts, oldest first. */
+    async list(): Promise<ListedAccount[]> {
+      const withPassword = await deps.passwords.listAccounts()
+      return (await accounts.listAll()).map((row) => ({
+        ...row,
+        hasPassword: withPassword.has(row.id),
+      }))
+    },
+  }
+}

@@ -1,0 +1,165 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { AccountActor } from '../../../domain/actor.js'
+import type { Browser } from '../../../domain/browser.js'
+import { bound } from '../../../platform/bound.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import { hashToken } from '../../../platform/ids.js'
+import type { MadeToken, SessionsService } from '../access/index.js'
+import type { AccountRow, AccountsService } from '../accounts/index.js'
+import type { PasswordsService } from '../passwords/index.js'
+import * as store from './store.js'
+
+export interface SignInDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  dialect: Dialect
+  accounts: Pick<AccountsService, 'get' | 'findMany' | 'changeEmail'>
+  passwords: PasswordsService
+  sessions: Pick<SessionsService, 'begin' | 'endAll'>
+}
+
+/** A browser that was signed in. */
+export interface SignedIn {
+  session: MadeToken
+  /** Secret by which the browser is known at its next sign-in. */
+  device: string
+}
+
+export type SignInService = ReturnType<typeof createSignInService>
+
+export function createSignInService(deps: SignInDeps) {
+  return bound(deps, {
+    withPassword: signInWithPassword,
+    getReset,
+    reset: resetPassword,
+    getSecurity,
+    changePassword,
+    changeEmail,
+  })
+}
+
+async function signInWithPassword(
+  deps: SignInDeps,
+  { email, password, note }: Body<typeof contract.signIn.withPassword>,
+  browser: Browser,
+): Promise<SignedIn> {
+  const proven = await deps.passwords.prove(email, password, browser)
+  return await deps.run(async (tx) => {
+    await deps.passwords.settle(tx, proven)
+    return await begin(deps, tx, proven.account.id, browser, note)
+  })
+}
+
+async function begin(
+  { passwords, sessions }: SignInDeps,
+  tx: Tx,
+  accountId: string,
+  browser: Browser,
+  note?: string,
+): Promise<SignedIn> {
+  return {
+    session: await sessions.begin(tx, accountId, browser, { note }),
+    device: await passwords.rememberDevice(tx, accountId, browser.device),
+  }
+}
+
+async function getReset(
+  deps: SignInDeps,
+  code: string,
+): Promise<{ account: AccountRow; expiresAt: string }> {
+  const row = await store.findReset(deps.db, hashToken(code), isoTime(deps.clock.now()))
+  const account = row && (await deps.accounts.findMany([row.account_id])).get(row.account_id)
+  if (account === undefined) throw noReset()
+  return { account, expiresAt: row?.expires_at ?? '' }
+}
+
+async function resetPassword(
+  deps: SignInDeps,
+  { code, password }: Body<typeof contract.signIn.reset>,
+  browser: Browser,
+): Promise<SignedIn> {
+  const { account } = await getReset(deps, code)
+  const hash = await deps.passwords.hash(password, ownerOf(account))
+  return await deps.run(async (tx) => {
+    const taken = await store.takeReset(tx, hashToken(code), isoTime(deps.clock.now()))
+    if (taken !== account.id) throw noReset()
+    await replacePassword(deps, tx, account.id, hash)
+    return await begin(deps, tx, account.id, browser)
+  })
+}
+
+function noReset(): ApiError {
+  return new ApiError(
+    'ResourceNotFound',
+    'The link is not valid: it was used or replaced, or is too old. Ask for another one.',
+  )
+}
+
+/** Sets a password, and ends what rests on the one before. @param keptSession id of the session that stays */
+async function replacePassword(
+  { passwords, sessions }: SignInDeps,
+  tx: Tx,
+  accountId: string,
+  hash: string,
+  keptSession?: string,
+): Promise<void> {
+  // First: a sign-in with the old password that holds it ends before, and its session with the others.
+  await passwords.set(tx, accountId, hash)
+  await passwords.forgetDevices(tx, accountId)
+  await store.deleteResetsOf(tx, accountId)
+  await sessions.endAll(tx, accountId, keptSession)
+}
+
+async function getSecurity({ passwords }: SignInDeps, { accountId }: AccountActor) {
+  const password = await passwords.find(accountId)
+  return {
+    hasPassword: password !== undefined,
+    ...(password !== undefined && { passwordChangedAt: password.changedAt }),
+  }
+}
+
+/** @returns the secret by which the browser is known from now on */
+async function changePassword(
+  deps: SignInDeps,
+  actor: AccountActor,
+  { currentPassword, password }: Body<typeof contract.accountSecurity.changePassword>,
+  browser: Browser,
+): Promise<string> {
+  const { passwords } = deps
+  const account = await deps.accounts.get(actor)
+  const proven = await passwords.proveOwn(account, currentPassword, browser)
+  const hash = await passwords.hash(password, ownerOf(account))
+  return await deps.run(async (tx) => {
+    if (proven !== undefined) await passwords.settle(tx, proven)
+    await replacePassword(deps, tx, account.id, hash, actor.tokenId)
+    return await passwords.rememberDevice(tx, account.id, browser.device)
+  })
+}
+
+async function changeEmail(
+  { run, dialect, accounts, passwords }: SignInDeps,
+  actor: AccountActor,
+  { currentPassword, email }: Body<typeof contract.accountSecurity.changeEmail>,
+  browser: Browser,
+): Promise<void> {
+  const account = await accounts.get(actor)
+  const proven = await passwords.proveOwn(account, currentPassword, browser)
+  const taken = (cause?: unknown) =>
+    new ApiError('AlreadyExists', 'body.email: another account has this address.', {
+      metadata: { in: 'body', field: 'email' },
+      cause,
+    })
+  await run(async (tx) => {
+    if (proven !== undefined) await passwords.settle(tx, proven)
+    if (!(await accounts.changeEmail(tx, account.id, email))) throw taken()
+  }).catch((error: unknown) => {
+    throw dialect.isUniqueViolation(error) ? taken(error) : error
+  })
+}
+
+function ownerOf({ email, display_name }: AccountRow) {
+  return { email, displayName: display_name }
+}

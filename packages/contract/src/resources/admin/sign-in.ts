@@ -1,0 +1,130 @@
+import { Type } from 'typebox'
+import { json, operation } from '../../operation.js'
+import { Empty, Text, Timestamp, wrap } from '../../shared.js'
+import { Session, sessionNote } from './sessions.js'
+
+/** A password that is chosen. */
+export const NewPassword = Text(
+  128,
+  'New password: 10 to 128 characters, neither the address or the name of the person nor a common password.',
+  10,
+)
+
+/** A password that is proven. */
+const password = Text(512, 'Password of the account.', 1)
+
+const currentPassword = Type.Optional(
+  Text(512, 'Present password; required if the account has one.', 1),
+)
+
+const email = Type.String({
+  minLength: 1,
+  maxLength: 320,
+  description: 'Email address of the account, at most 320 characters; case does not count.',
+})
+
+const code = Text(512, 'Code of a reset link: what stands behind `#` in its address.', 1)
+
+/** Sign-in of people, for pages of the server itself. */
+export const signIn = {
+  withPassword: operation({
+    id: 'signInWithPassword',
+    method: 'POST',
+    path: '/v1/admin/sign-in/password',
+    tag: 'Account',
+    summary: 'Sign a browser in with address and password',
+    description:
+      'Begins a session as `createSession` does. An address without an account is answered like a wrong password. Wrong passwords make the next attempts wait: by account, and by network address.',
+    auth: 'public',
+    session: 'begins',
+    body: Type.Object({ email, password, note: sessionNote }),
+    response: json(wrap('session', Session)),
+    status: 201,
+    errors: ['Unauthorized', 'Forbidden'],
+  }),
+  getReset: operation({
+    id: 'getPasswordReset',
+    method: 'POST',
+    path: '/v1/admin/sign-in/reset/lookup',
+    tag: 'Account',
+    summary: 'Get the account of a reset link',
+    description: 'Changes nothing. A `POST`, so that the code is in no log of addresses.',
+    auth: 'public',
+    body: Type.Object({ code }),
+    response: json(
+      Type.Object({
+        email: Type.String({ description: 'Email address of the account.' }),
+        expiresAt: Timestamp('Time at which the link stops working.'),
+      }),
+    ),
+    errors: ['ResourceNotFound'],
+  }),
+  reset: operation({
+    id: 'resetPassword',
+    method: 'POST',
+    path: '/v1/admin/sign-in/reset',
+    tag: 'Account',
+    summary: 'Set the password of an account with a reset link',
+    description:
+      'The link works once. Ends all sessions of the account, and signs this browser in as `createSession` does.',
+    auth: 'public',
+    session: 'begins',
+    body: Type.Object({ code, password: NewPassword }),
+    response: json(wrap('session', Session)),
+    status: 201,
+    errors: ['ResourceNotFound', 'Forbidden', 'Unauthorized'],
+  }),
+}
+
+/** How the caller signs in. */
+export const accountSecurity = {
+  get: operation({
+    id: 'getAccountSecurity',
+    method: 'GET',
+    path: '/v1/admin/account/security',
+    tag: 'Account',
+    summary: 'Get how the caller signs in',
+    auth: 'account',
+    permission: 'account:read',
+    response: json(
+      Type.Object({
+        hasPassword: Type.Boolean({ description: 'Whether the account has a password.' }),
+        passwordChangedAt: Type.Optional(
+          Timestamp('Time at which the password was set; absent without one.'),
+        ),
+      }),
+    ),
+  }),
+  changePassword: operation({
+    id: 'changePassword',
+    method: 'PUT',
+    path: '/v1/admin/account/password',
+    tag: 'Account',
+    summary: 'Set or change the password of the caller',
+    description: 'Ends all other sessions of the caller. Personal access tokens stay.',
+    auth: 'account',
+    permission: 'account:write',
+    body: Type.Object({ currentPassword, password: NewPassword }),
+    response: json(Empty),
+  }),
+  changeEmail: operation({
+    id: 'changeAccountEmail',
+    method: 'PUT',
+    path: '/v1/admin/account/email',
+    tag: 'Account',
+    summary: 'Change the email address of the caller',
+    description: 'The account signs in with the new address from then on.',
+    auth: 'account',
+    permission: 'account:write',
+    body: Type.Object({
+      email: Type.String({
+        pattern: '^[^\\s@]+@[^\\s@]+$',
+        maxLength: 320,
+        description: 'New email address, at most 320 characters; stored in lower case.',
+      }),
+      currentPassword,
+    }),
+    response: json(Empty),
+    errors: ['AlreadyExists'],
+  }),
+}
