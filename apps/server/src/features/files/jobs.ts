@@ -1,6 +1,7 @@
 import type { Tx } from '../../platform/db/schema.js'
 import { beforeCommit } from '../../platform/db/transaction.js'
 import type { Queue } from '../../platform/jobs/queue.js'
+import { countWaitingFiles } from './store.js'
 import type { ContentRow, FileRow } from './table.js'
 
 /*
@@ -81,7 +82,13 @@ export async function requestPassageClearing(queue: Queue, tx: Tx, file: FileRow
   await queue.enqueue(tx, { kind: clearPassagesJob, key: file.id, payload })
 }
 
-/** Enqueues the indexing of a generation. */
+/** Waiting files of one bot beyond which its further ones come last. */
+const maxWaitingInTurn = 10
+
+/**
+ * Enqueues the indexing of a generation, whose file waits for it by now. The more files of its bot wait, the later it
+ * comes: otherwise a bot with many files that take minutes each would keep those of all others waiting for hours.
+ */
 export async function requestIndexing(
   queue: Queue,
   tx: Tx,
@@ -90,10 +97,12 @@ export async function requestIndexing(
 ): Promise<void> {
   const { bot_id: botId, file_id: fileId, generation } = content
   const payload: IndexFile = { botId, fileId, generation, passages }
+  const waiting = await countWaitingFiles(tx, botId, maxWaitingInTurn + 1)
   await queue.enqueue(tx, {
     kind: indexFileJob,
     key: fileId,
     payload,
+    priority: waiting <= 1 ? 'high' : waiting <= maxWaitingInTurn ? 'normal' : 'low',
     maxAttempts: indexAttempts,
     deadlineMs: indexDeadline(content.size),
   })

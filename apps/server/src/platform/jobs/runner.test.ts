@@ -91,6 +91,26 @@ describeEachEngine('a job runner', (engine) => {
     )
   })
 
+  it('keeps slots free of jobs of low priority, and does not look for these meanwhile', async () => {
+    const { enqueue, start, rest, time } = await bench()
+    const kind = newKind()
+    for (const payload of ['low', 'lower']) await enqueue({ kind, payload, priority: 'low' })
+    const handler = controlledHandler({ concurrency: 3, keptFromLow: 2 })
+    start({ [kind]: handler })
+    const low = await handler.run(0)
+    await rest()
+    expect(handler.runs).toHaveLength(1)
+    const before = time.now()
+    time.ring()
+    // The next poll, and not the time of the job that may not run yet.
+    expect(time.now() - before).toBeGreaterThan(1000)
+    for (const payload of ['b', 'c']) await enqueue({ kind, payload })
+    const others = [await handler.run(1), await handler.run(2)]
+    expect(others.map(({ job }) => job.payload).toSorted()).toEqual(['b', 'c'])
+    for (const run of [low, ...others]) run.succeed()
+    expect((await handler.run(3)).job.payload).toBe('lower')
+  })
+
   it('leaves kinds that it does not know to others', async () => {
     const { enqueue, start, queue } = await bench()
     const [known, unknown] = [newKind(), newKind()]

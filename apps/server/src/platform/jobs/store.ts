@@ -45,6 +45,8 @@ export interface ClaimRequest {
   kind: string
   /** Maximum number of jobs to claim. */
   limit: number
+  /** Of that number, how many are not for jobs of the lowest priority. */
+  keptFromLow: number
   /** Name of the runner. */
   owner: string
   /** ISO 8601 times. */
@@ -77,7 +79,8 @@ export async function claimJobs(tx: Tx, request: ClaimRequest): Promise<Claims> 
   const postponed: JobRow[] = []
   // One priority at a time, so that each is a range of the index, however many jobs wait for later.
   for (const priority of priorities) {
-    const limit = request.limit - claimed.length
+    const kept = priority === lowestPriority ? request.keptFromLow : 0
+    const limit = request.limit - claimed.length - kept
     if (limit <= 0) break
     for (const row of await claimOfPriority(tx, { ...request, limit, priority })) {
       const later = row.wasRunning && request.postpone(row.interruptions)
@@ -152,21 +155,33 @@ async function claimOfPriority(
   return rows.map((row) => ({ ...row, wasRunning: states.get(row.id) === 'running' }))
 }
 
-const selectNextDue = prepared<{ kind: string }>()((db, p) => {
+const selectNextDue = prepared<{ kind: string; last: number }>()((db, p) => {
   const earliest = (priority: number) =>
     db
       .selectFrom('jobs')
-      .select((eb) => eb.fn.min('due_at').as('due_at'))
+      .select((eb) => [eb.fn.min('due_at').as('due_at'), eb.lit(priority).as('priority')])
       .where('kind', '=', p('kind'))
       .where('priority', '=', priority)
   const [first, ...rest] = priorities
   const all = rest.reduce((query, each) => query.unionAll(earliest(each)), earliest(first))
-  return db.selectFrom(all.as('due')).select((eb) => eb.fn.min('due.due_at').as('due_at'))
+  return db
+    .selectFrom(all.as('due'))
+    .select((eb) => eb.fn.min('due.due_at').as('due_at'))
+    .where('due.priority', '<=', p('last'))
 })
 
-/** Finds when the next job of a kind is due or its lease ends; undefined if there is none. */
-export async function findNextDue(db: Db, kind: string): Promise<string | undefined> {
-  const row = await selectNextDue.first(db, { kind })
+/**
+ * Finds when the next job of a kind is due or its lease ends; undefined if there is none.
+ *
+ * @param includeLow whether jobs of the lowest priority count
+ */
+export async function findNextDue(
+  db: Db,
+  kind: string,
+  includeLow: boolean,
+): Promise<string | undefined> {
+  const last = includeLow ? lowestPriority : lowestPriority - 1
+  const row = await selectNextDue.first(db, { kind, last })
   return row?.due_at ?? undefined
 }
 

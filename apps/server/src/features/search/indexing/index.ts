@@ -36,6 +36,9 @@ export function createIndexingJobs(
   deps: IndexFileDeps & { queue: Queue; meter: Pick<SearchMeter, 'indexed'> },
 ): Record<string, JobHandler> {
   const { indexing, log, meter } = deps
+  const { places } = deps.ingestPool
+  // One more than are read, so that slow files leave a slot for one that is already read.
+  const concurrency = Math.max(minConcurrency, places + 1)
 
   async function publish(tx: Tx, job: IndexFile, outcome: IndexOutcome): Promise<void> {
     const { botId: bot, fileId: file, generation } = job
@@ -60,8 +63,9 @@ export function createIndexingJobs(
   }
 
   const index: JobHandler<IndexFile, IndexOutcome> = {
-    // One more than are read, so that slow files leave a slot for one that is already read.
-    concurrency: Math.max(minConcurrency, deps.ingestPool.places + 1),
+    concurrency,
+    // However slow the many files of some bots are, the first of another one is read at once.
+    keptFromLow: concurrency - Math.max(1, places - 1),
     // No fault of the files: all that are indexed meanwhile would fail.
     isAway: (error) => error instanceof BlobStoreAwayError,
     comesLast: (error) => error instanceof UnreadableContentError,

@@ -135,6 +135,31 @@ describeEachEngine('indexing', (engine) => {
     })
   })
 
+  it('reads a file of another bot before the many that one bot had sent earlier', async () => {
+    await bench().pauseJobs()
+    const [busy, other] = [bench().newBot(), bench().newBot()]
+    const input = (at: number) => ({ key: `${at}.md`, index: true })
+    const many = 40
+    for (let at = 0; at < many; at += 1) await busy.upload(input(at), `# Part ${at}`)
+    await other.upload({ key: 'only.md', index: true }, '# Only')
+    const { indexing } = bench().files
+    const find = indexing.find.bind(indexing)
+    const begun: string[] = []
+    const watch = vi.spyOn(indexing, 'find').mockImplementation(async (of) => {
+      begun.push(of.botId)
+      return await find(of)
+    })
+    bench().startJobs()
+    await other.awaitStatus('only.md', 'indexing_completed')
+    for (let at = 0; at < many; at += 1) {
+      await busy.awaitStatus(`${at}.md`, 'indexing_completed')
+    }
+    watch.mockRestore()
+    expect(begun).toHaveLength(many + 1)
+    // Among the first that are claimed at once.
+    expect(begun.indexOf(other.id)).toBeLessThan(4)
+  })
+
   it('writes a long document in parts and shows it as a whole', async () => {
     const bot = bench().newBot()
     await bot.uploadAndWait({ key: 'long.md', index: true, indexing: small }, sections(250))
