@@ -35,9 +35,11 @@ export interface PageContents {
   hasInvisibleText: boolean
 }
 
-/** Forms within each other that are followed. */
-const maxDepth = 12
-/** Forms that a page draws, and characters of all drawings: beyond, the page would take minutes. */
+/**
+ * Forms within each other, forms that a page draws, and characters of all drawings: beyond, the parser would take
+ * minutes, because it follows all of them.
+ */
+const maxDepth = 50
 const maxForms = 50_000
 const maxLength = 256 * 1024 * 1024
 /** Levels of nodes of the page tree that a page inherits resources from. */
@@ -241,10 +243,11 @@ function createWalk(objects: RawObjects, page: number) {
       return
     }
     const object = isReference(reference) ? reference.reference : -1
-    const text = state.depth < maxDepth ? objects.streamOf(object) : undefined
-    if (text === undefined || around.has(object)) return
+    if (around.has(object)) return
     forms += 1
-    if (forms > maxForms) throw tooMany(page)
+    if (forms > maxForms || state.depth >= maxDepth) throw tooMany(page)
+    const text = objects.streamOf(object)
+    if (text === undefined) return
     const own = toMatrix([objects.resolve(dictionary.get('Matrix')) ?? []].flat())
     around.add(object)
     draw(text, {
@@ -296,7 +299,7 @@ function readInline(reader: PdfReader, text: string): PdfDictionary {
 function tooMany(page: number): ExtractionError {
   return new ExtractionError(
     'too_large',
-    `The drawings on page ${page} are inside of each other more than ${maxForms.toLocaleString('en')} times. ` +
+    `The drawings on page ${page} are inside of each other more than ${maxForms.toLocaleString('en')} times or ${maxDepth} levels deep. ` +
       'Print the document to a new PDF file and upload that.',
   )
 }

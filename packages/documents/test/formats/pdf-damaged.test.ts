@@ -131,10 +131,15 @@ test.each(Object.entries(loops))('%s that lead back to themselves end soon', asy
   expect((await blocksOf('a.pdf', file)).join('\n')).toContain('A page with some words.')
 })
 
-test('drawings that multiply are refused, not followed', async () => {
-  const forms = Array.from({ length: 12 }, (_, at) =>
-    form(`/F${at + 1} ${7 + at} 0 R`, at === 11 ? text : `/F${at + 1} Do `.repeat(10)),
-  )
+test.each([
+  ['at once', 12, 10, 0],
+  ['deep inside of each other', 40, 10, 33],
+  ['by being inside of each other', 100, 1, 0],
+])('drawings that multiply %s are refused, not followed', async (_, levels, times, single) => {
+  const forms = Array.from({ length: levels }, (_, at) => {
+    const inner = `/F${at + 1} Do `.repeat(at < single ? 1 : times)
+    return form(`/F${at + 1} ${7 + at} 0 R`, at === levels - 1 ? text : inner)
+  })
   const file = rawPage(`${text}/F0 Do`, { resources: '/XObject<</F0 6 0 R>>', more: forms })
   await expect(readFile('a.pdf', file)).rejects.toMatchObject({
     failure: 'too_large',
