@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
-import type { Db } from '../../platform/db/schema.js'
+import { prepared } from '../../platform/db/prepared.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import { sumUpTo, type UpTo } from '../../platform/db/time-ranges.js'
 import type { FileRow } from './table.js'
 import type { Usage } from './usage-store.js'
@@ -49,6 +50,26 @@ export async function countFiles(
     counts.set(botId, own)
   }
   return [...counts.values()]
+}
+
+const selectWaiting = prepared<{ botId: string; max: number }>()((db, p) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('files')
+        .select('id')
+        .where('bot_id', '=', p('botId'))
+        .where('status', '=', 'indexing_pending')
+        .limit(p('max'))
+        .as('waiting'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('count')),
+)
+
+/** Counts the files of a bot that wait for indexing, up to `max`. */
+export async function countWaitingFiles(tx: Tx, botId: string, max: number): Promise<number> {
+  const row = await selectWaiting.first(tx, { botId, max })
+  return Number(row?.count ?? 0)
 }
 
 /** Failed files of bots, at most `limit`. */

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/schema.js'
 import { beforeCommit } from '../../platform/db/transaction.js'
 import type { Queue } from '../../platform/jobs/queue.js'
-import { countWaitingFiles } from './store.js'
+import { countWaitingFiles } from './health-store.js'
 import type { ContentRow, FileRow } from './table.js'
 
 /*

@@ -283,26 +283,6 @@ export async function patchFile(
   await updateFile(tx, { bot_id: botId, id }, patch)
 }
 
-const selectWaiting = prepared<{ botId: string; max: number }>()((db, p) =>
-  db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('files')
-        .select('id')
-        .where('bot_id', '=', p('botId'))
-        .where('status', '=', 'indexing_pending')
-        .limit(p('max'))
-        .as('waiting'),
-    )
-    .select((eb) => eb.fn.countAll<number>().as('count')),
-)
-
-/** Counts the files of a bot that wait for indexing, up to `max`. */
-export async function countWaitingFiles(tx: Tx, botId: string, max: number): Promise<number> {
-  const row = await selectWaiting.first(tx, { botId, max })
-  return Number(row?.count ?? 0)
-}
-
 /** Stores the progress of indexing of a generation, unless it has ended or restarted in the meantime. */
 export async function storeProgress(tx: Tx, of: IndexFile, progress: string): Promise<void> {
   await tx

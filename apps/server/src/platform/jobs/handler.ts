@@ -37,8 +37,8 @@ export interface JobContext {
 export interface JobHandler<Payload = unknown, Result = unknown> {
   /** Jobs of the kind that one runner does at a time, from 1. Default 1. */
   readonly concurrency?: number
-  /** Of these, those that jobs of low priority leave to others. Default 0. */
-  readonly keptFromLow?: number
+  /** Of these, those that are for jobs of high priority only. Default 0. */
+  readonly keptForHigh?: number
   /**
    * Whether the work frees space: its jobs may use the disk reserve, so that they are claimed and ended
    * on a full disk too. Default false.

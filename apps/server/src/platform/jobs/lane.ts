@@ -35,7 +35,7 @@ const contendedPause = 100
 /** Makes the lane of one kind; it claims nothing until it is woken. */
 export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): Lane {
   const { db, run, clock, timers, log, random, owner, outages } = deps
-  const { concurrency = 1, keptFromLow = 0, mayUseReserve = false } = handler
+  const { concurrency = 1, keptForHigh = 0, mayUseReserve = false } = handler
   const held = new Map<string, Attempt>()
   let closed = false
   const watch = createWatch({
@@ -56,7 +56,7 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
     const request = {
       kind,
       limit: free,
-      keptFromLow,
+      keptForHigh,
       owner,
       now: isoTime(now),
       leaseUntil: isoTime(now + deps.leaseMilliseconds),
@@ -74,7 +74,7 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
     if (closed) await release(rows)
     else rows.forEach(begin)
     if (rows.length === free) return undefined
-    const due = await findNextDue(db, kind, free - rows.length > keptFromLow)
+    const due = await findNextDue(db, kind, free - rows.length <= keptForHigh)
     if (due === undefined) return pollPause()
     const wait = Date.parse(due) - clock.now()
     return Math.min(wait > 0 ? wait : contendedPause, pollPause())

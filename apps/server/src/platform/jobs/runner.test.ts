@@ -91,24 +91,25 @@ describeEachEngine('a job runner', (engine) => {
     )
   })
 
-  it('keeps slots free of jobs of low priority, and does not look for these meanwhile', async () => {
+  it('keeps slots for jobs of high priority, and does not look for others meanwhile', async () => {
     const { enqueue, start, rest, time } = await bench()
     const kind = newKind()
-    for (const payload of ['low', 'lower']) await enqueue({ kind, payload, priority: 'low' })
-    const handler = controlledHandler({ concurrency: 3, keptFromLow: 2 })
+    await enqueue({ kind, payload: 'normal' })
+    await enqueue({ kind, payload: 'low', priority: 'low' })
+    const handler = controlledHandler({ concurrency: 3, keptForHigh: 2 })
     start({ [kind]: handler })
-    const low = await handler.run(0)
+    const normal = await handler.run(0)
     await rest()
     expect(handler.runs).toHaveLength(1)
     const before = time.now()
     time.ring()
     // The next poll, and not the time of the job that may not run yet.
     expect(time.now() - before).toBeGreaterThan(1000)
-    for (const payload of ['b', 'c']) await enqueue({ kind, payload })
+    for (const payload of ['b', 'c']) await enqueue({ kind, payload, priority: 'high' })
     const others = [await handler.run(1), await handler.run(2)]
     expect(others.map(({ job }) => job.payload).toSorted()).toEqual(['b', 'c'])
-    for (const run of [low, ...others]) run.succeed()
-    expect((await handler.run(3)).job.payload).toBe('lower')
+    for (const run of [normal, ...others]) run.succeed()
+    expect((await handler.run(3)).job.payload).toBe('low')
   })
 
   it('leaves kinds that it does not know to others', async () => {

@@ -11,6 +11,7 @@ export type ClaimRef = Pick<JobRow, 'id' | 'claims'>
 
 /** Priorities of jobs, first to last, as they are stored. */
 const priorities = [0, 1, 2] as const
+const highestPriority = 0
 export const lowestPriority = 2
 
 /** Last error of a job that is claimed from a worker whose lease expired. */
@@ -45,8 +46,8 @@ export interface ClaimRequest {
   kind: string
   /** Maximum number of jobs to claim. */
   limit: number
-  /** Of that number, how many are not for jobs of the lowest priority. */
-  keptFromLow: number
+  /** Of that number, how many are for jobs of the highest priority only. */
+  keptForHigh: number
   /** Name of the runner. */
   owner: string
   /** ISO 8601 times. */
@@ -79,7 +80,7 @@ export async function claimJobs(tx: Tx, request: ClaimRequest): Promise<Claims> 
   const postponed: JobRow[] = []
   // One priority at a time, so that each is a range of the index, however many jobs wait for later.
   for (const priority of priorities) {
-    const kept = priority === lowestPriority ? request.keptFromLow : 0
+    const kept = priority === highestPriority ? 0 : request.keptForHigh
     const limit = request.limit - claimed.length - kept
     if (limit <= 0) break
     for (const row of await claimOfPriority(tx, { ...request, limit, priority })) {
@@ -173,14 +174,14 @@ const selectNextDue = prepared<{ kind: string; last: number }>()((db, p) => {
 /**
  * Finds when the next job of a kind is due or its lease ends; undefined if there is none.
  *
- * @param includeLow whether jobs of the lowest priority count
+ * @param onlyHigh whether only jobs of the highest priority count
  */
 export async function findNextDue(
   db: Db,
   kind: string,
-  includeLow: boolean,
+  onlyHigh: boolean,
 ): Promise<string | undefined> {
-  const last = includeLow ? lowestPriority : lowestPriority - 1
+  const last = onlyHigh ? highestPriority : lowestPriority
   const row = await selectNextDue.first(db, { kind, last })
   return row?.due_at ?? undefined
 }

@@ -64,8 +64,8 @@ export function createIndexingJobs(
 
   const index: JobHandler<IndexFile, IndexOutcome> = {
     concurrency,
-    // However slow the many files of some bots are, the first of another one is read at once.
-    keptFromLow: concurrency - Math.max(1, places - 1),
+    // However slow the many files of one bot are, also its first one leaves a place for the first of another bot.
+    keptForHigh: concurrency - Math.max(1, places - 2),
     // No fault of the files: all that are indexed meanwhile would fail.
     isAway: (error) => error instanceof BlobStoreAwayError,
     comesLast: (error) => error instanceof UnreadableContentError,
