@@ -6,6 +6,7 @@ import { limits } from './resources/admin/limits.js'
 import { logs } from './resources/admin/logs.js'
 import { botAllowlists, invitations, members } from './resources/admin/members.js'
 import { overview } from './resources/admin/overview.js'
+import { preferences } from './resources/admin/preferences.js'
 import { server } from './resources/admin/server.js'
 import { service } from './resources/admin/service.js'
 import { sessions } from './resources/admin/sessions.js'
@@ -57,6 +58,7 @@ export const contract = {
   workspaces,
   members,
   invitations,
+  preferences,
   bots,
   botAllowlists,
   botLogs,

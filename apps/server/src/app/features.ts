@@ -42,8 +42,11 @@ import { createSearch, type RetrieverWeights } from '../features/search/index.js
 import { createAccess, createOperatorTokens } from '../features/tenancy/access/index.js'
 import { createAccounts } from '../features/tenancy/accounts/index.js'
 import { createMembers } from '../features/tenancy/members/index.js'
+
 import { createPasswords } from '../features/tenancy/passwords/index.js'
+import { createPreferences } from '../features/tenancy/preferences/index.js'
 import { createSignIn } from '../features/tenancy/sign-in/index.js'
+
 import { createWorkspaces } from '../features/tenancy/workspaces/index.js'
 import { createConversationStream } from '../features/workspace/conversation-stream/index.js'
 import { createConversationList } from '../features/workspace/conversations/index.js'
@@ -202,6 +205,7 @@ function addBots({ context, addresses, storage, add }: Base) {
   const passwords = add(createPasswords({ ...storage, accounts }))
   const members = add(createMembers({ ...storage, domainEvents, accounts, addresses }))
   const workspaces = add(createWorkspaces({ ...storage, domainEvents, members }))
+  add(createPreferences(storage))
   const deployments = add(createDeployments({ ...storage, sealer, domainEvents }))
   const defining = {
     ...storage,

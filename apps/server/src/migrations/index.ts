@@ -78,7 +78,10 @@ import { partNumbersInSearch } from './0160-part-numbers-in-search.js'
 import { logLines } from './0170-log-lines.js'
 import { members } from './0180-members.js'
 import { codesInSearch } from './0181-codes-in-search.js'
+
 import { passwords } from './0182-passwords.js'
+
+import { preferences } from './0190-preferences.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -162,4 +165,5 @@ export const migrations: readonly Migration[] = [
   members,
   codesInSearch,
   passwords,
+  preferences,
 ]

@@ -81,6 +81,13 @@ export const adminExamples: Examples = {
     website: 'https://example.com',
     socialAccounts: ['https://example.com/ada'],
   }),
+  listPublicWorkspaces: own(() => ({ query: { search: 'taken' } })),
+  // Those of tenants are not public.
+  getPublicWorkspace: byId(({ workspaceId }) => workspaceId),
+  getAccountPreference: own(() => ({ params: { key: 'language' } })),
+  setAccountPreference: own(() => ({ params: { key: 'language' }, body: { value: 'de' } })),
+  getWorkspacePreference: own(() => ({ params: { key: 'language' } })),
+  setWorkspacePreference: own(() => ({ params: { key: 'language' }, body: { value: ['de'] } })),
   checkHandleAvailability: own(() => ({ body: { handle: 'taken' } })),
   deleteWorkspace: byId(({ workspaceId }) => workspaceId),
 

@@ -12,6 +12,7 @@ export const adminReaches: Reaches = {
   getWorkspace: (client, { workspaceId }) => client.getWorkspace({ id: workspaceId }),
   updateWorkspace: (client, { workspaceId }) =>
     client.updateWorkspace({ id: workspaceId, name: 'taken' }),
+  getPublicWorkspace: (client, { workspaceId }) => client.getPublicWorkspace({ id: workspaceId }),
   deleteWorkspace: (client, { workspaceId }) => client.deleteWorkspace({ id: workspaceId }),
   createPersonalAccessToken: (client, { workspaceId, botId }) =>
     client.createPersonalAccessToken({ note: 'taken', workspaceId, botId }),

@@ -48,6 +48,25 @@ export const Workspace = Type.Object(
   },
 )
 
+const publicFields = [
+  'id',
+  'name',
+  'createdAt',
+  'updatedAt',
+  'about',
+  'profilePicture',
+  'contactEmail',
+  'website',
+  'socialAccounts',
+  'handle',
+] as const
+
+/** What everybody with an account on the server may see of a public workspace. */
+export const PublicWorkspace = Type.Pick(Workspace, publicFields, {
+  title: 'PublicWorkspace',
+  description: 'What everybody with an account on this server may see of a public workspace.',
+})
+
 const workspaceId = Type.Object({
   id: Id('Id of a workspace of the caller.'),
 })
@@ -142,6 +161,39 @@ export const workspaces = {
     }),
     response: json(Workspace),
     errors: ['ResourceNotFound', 'AlreadyExists'],
+  }),
+  listPublic: operation({
+    id: 'listPublicWorkspaces',
+    method: 'GET',
+    path: '/v1/admin/workspaces/public',
+    tag: 'Workspaces',
+    summary: 'List the public workspaces of this server',
+    description: 'Those with `isPublic`.',
+    auth: 'account',
+    permission: 'account:read',
+    query: Type.Object({
+      ...paging,
+      workspaceIds: Type.Optional(
+        Type.Array(Id('Id of a workspace.'), {
+          maxItems: 100,
+          description: 'Only these workspaces, at most 100.',
+        }),
+      ),
+      search: Type.Optional(Text(200, 'Only workspaces with this text in their name or handle.')),
+    }),
+    response: json(pageOf('workspaces', PublicWorkspace, 'Public workspaces, newest first.')),
+  }),
+  getPublic: operation({
+    id: 'getPublicWorkspace',
+    method: 'GET',
+    path: '/v1/admin/workspaces/{id}/public',
+    tag: 'Workspaces',
+    summary: 'Get a public workspace',
+    auth: 'account',
+    permission: 'account:read',
+    params: Type.Object({ id: Id('Id of a public workspace.') }),
+    response: json(PublicWorkspace),
+    errors: ['ResourceNotFound'],
   }),
   checkHandle: operation({
     id: 'checkHandleAvailability',

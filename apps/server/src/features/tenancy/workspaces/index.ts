@@ -10,6 +10,7 @@ import {
   type WorkspacesDeps,
   type WorkspacesService,
 } from './service.js'
+import type { WorkspaceRow } from './store.js'
 
 export type { WorkspacesService } from './service.js'
 export { holdWorkspace } from './service.js'
@@ -60,6 +61,15 @@ function workspacesRoutes(service: WorkspacesService): Route[] {
       toWorkspace(await service.update(actor, params.id, body)),
     ),
 
+    route(contract.workspaces.listPublic, async ({ query }) => {
+      const page = await service.listPublic(query)
+      return { workspaces: page.rows.map(toPublicWorkspace), meta: toPageMeta(page) }
+    }),
+
+    route(contract.workspaces.getPublic, async ({ params }) =>
+      toPublicWorkspace(await service.getPublic(params.id)),
+    ),
+
     route(contract.workspaces.checkHandle, async ({ actor, body }) =>
       service.checkHandle(actor, body.handle),
     ),
@@ -75,17 +85,24 @@ type WireWorkspace = Output<typeof contract.workspaces.get>
 
 function toWorkspace({ workspace, botCount }: WorkspaceRecord): WireWorkspace {
   return {
-    id: workspace.id,
-    name: workspace.name,
+    ...toPublicWorkspace(workspace),
     ownerId: workspace.owner_id,
-    createdAt: workspace.created_at,
-    updatedAt: workspace.updated_at,
     botCount,
     billingVersion: 'v4',
     plan: 'community',
     blocked: false,
     spendingLimit: workspace.spending_limit,
     activeTrialId: null,
+    isPublic: decodeBoolean(workspace.is_public),
+  }
+}
+
+function toPublicWorkspace(workspace: WorkspaceRow): Output<typeof contract.workspaces.getPublic> {
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    createdAt: workspace.created_at,
+    updatedAt: workspace.updated_at,
     ...(workspace.about !== null && { about: workspace.about }),
     ...(workspace.profile_picture !== null && { profilePicture: workspace.profile_picture }),
     ...(workspace.contact_email !== null && { contactEmail: workspace.contact_email }),
@@ -93,7 +110,6 @@ function toWorkspace({ workspace, botCount }: WorkspaceRecord): WireWorkspace {
     ...(workspace.social_accounts !== null && {
       socialAccounts: decodeJson<string[]>(workspace.social_accounts),
     }),
-    isPublic: decodeBoolean(workspace.is_public),
     ...(workspace.handle !== null && { handle: workspace.handle }),
   }
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
+import { existingClient } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { addAccount } from '../../../../test/tenant.js'
 
@@ -50,6 +51,30 @@ describeEachEngine('workspaces over HTTP', (engine) => {
     await expect(own.getWorkspace({ id: made.id })).rejects.toMatchObject({ type: 'Unauthorized' })
     const { workspaces } = await client.listWorkspaces({ pageSize: 100 })
     expect(workspaces.map(({ id }) => id)).not.toContain(made.id)
+  })
+
+  it('show others what is public of them, if they are', async () => {
+    const { id } = await server().client().createWorkspace({ name: 'Open 100% works' })
+    const own = server().client({ workspaceId: id })
+    const other = existingClient({ ...server(), ...(await addAccount(server())) })
+    const refused = { type: 'ResourceNotFound', message: expect.stringContaining(id) }
+    await expect(other.getPublicWorkspace({ id })).rejects.toMatchObject(refused)
+    const handle = `open-${id}`
+    const shown = { about: 'All', website: 'https://a', socialAccounts: ['https://b'], handle }
+    const changed = await own.updateWorkspace({ id, ...shown, isPublic: true })
+    const { name, createdAt, updatedAt } = changed
+    const expected = { id, name, createdAt, updatedAt, ...shown }
+    expect(await other.getPublicWorkspace({ id })).toEqual(expected)
+    const found = async (query: { search?: string; workspaceIds?: string[] }) =>
+      (await other.listPublicWorkspaces(query)).workspaces
+    for (const search of ['100% WORKS', `OPEN-${id}`]) {
+      expect(await found({ search })).toEqual([expected])
+    }
+    expect(await found({ search: '100_works' })).toEqual([])
+    expect(await found({ workspaceIds: [id, server().workspaceId] })).toEqual([expected])
+    await own.updateWorkspace({ id, isPublic: false })
+    await expect(other.getPublicWorkspace({ id })).rejects.toMatchObject(refused)
+    expect(await found({ workspaceIds: [id] })).toEqual([])
   })
 
   it('have handles that can be checked before they are taken', async () => {

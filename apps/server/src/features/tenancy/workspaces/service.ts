@@ -13,7 +13,7 @@ import { notFound } from '../../../domain/refusals.js'
 import { type Rights, requirePermission, rightsOf } from '../../../domain/rights.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
+import { decodeBoolean, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
@@ -89,6 +89,8 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
         create: createWorkspace,
         createFirst: createFirstWorkspace,
         update: updateWorkspace,
+        listPublic: listPublicWorkspaces,
+        getPublic: getPublicWorkspace,
         checkHandle,
         remove: removeWorkspace,
         removeLeftovers,
@@ -202,6 +204,32 @@ async function getWorkspace(
   id: string,
 ): Promise<WorkspaceRecord> {
   return await withCount(deps, await requireWorkspace(deps, deps.db, actor, id, 'workspace:read'))
+}
+
+async function listPublicWorkspaces(
+  { db, pager }: WorkspaceParts,
+  { nextToken, pageSize, workspaceIds: ids, search }: Query<typeof contract.workspaces.listPublic>,
+): Promise<Page<store.WorkspaceRow>> {
+  if (ids?.length === 0) return { rows: [], nextToken: undefined }
+  return await store.pagePublicWorkspaces(
+    db,
+    { ids, search },
+    pager.page({
+      operation: 'listPublicWorkspaces',
+      scope: '',
+      filter: { ids, search },
+      sort: 'created_at',
+      direction: 'desc',
+      nextToken,
+      pageSize,
+    }),
+  )
+}
+
+async function getPublicWorkspace({ db }: WorkspaceParts, id: string): Promise<store.WorkspaceRow> {
+  const workspace = await store.findWorkspace(db, id)
+  if (workspace !== undefined && decodeBoolean(workspace.is_public)) return workspace
+  throw notFound('workspace', id, 'among the public ones')
 }
 
 /** The caller becomes the owner. */

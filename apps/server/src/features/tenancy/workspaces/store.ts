@@ -1,4 +1,5 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { encodeBoolean } from '../../../platform/db/columns.js'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
@@ -21,6 +22,23 @@ export async function pageWorkspaces(
   let query = db.selectFrom('workspaces').selectAll().where('id', 'in', workspacesOf(db, accountId))
   if (filter.id !== undefined) query = query.where('id', '=', filter.id)
   if (filter.handle !== undefined) query = query.where('handle', '=', filter.handle)
+  return await paginate(query, page)
+}
+
+/** The public workspaces of the server, all or some of them. */
+export async function pagePublicWorkspaces(
+  db: Db,
+  { ids, search }: { ids: readonly string[] | undefined; search: string | undefined },
+  page: PageRequest<'created_at'>,
+): Promise<Page<WorkspaceRow>> {
+  const { contains } = dialectOf(db)
+  let query = db.selectFrom('workspaces').selectAll().where('is_public', '=', encodeBoolean(true))
+  if (ids !== undefined) query = query.where('id', 'in', [...ids])
+  if (search) {
+    query = query.where(({ or, ref }) =>
+      or([contains(ref('name'), search), contains(sql.ref<string>('handle'), search)]),
+    )
+  }
   return await paginate(query, page)
 }
 
