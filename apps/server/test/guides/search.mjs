@@ -13,3 +13,11 @@ export async function uploadAndWait({ client, key, content }) {
   // #endregion
   return file
 }
+
+export async function findAnswers({ client, question }) {
+  // #region threshold
+  const { passages } = await client.searchFiles({ query: question })
+  const answers = passages.filter(({ score }) => score >= 0.4)
+  // #endregion
+  return answers
+}

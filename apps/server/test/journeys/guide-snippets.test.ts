@@ -205,8 +205,8 @@ it('code of the guide to the runtime defines a recurring event', async () => {
   })
 })
 
-it('code of the guide to search uploads and waits', async () => {
-  const { uploadAndWait } = await partsOf('search')
+it('code of the guide to search uploads, waits and leaves out low scores', async () => {
+  const { uploadAndWait, findAnswers } = await partsOf('search')
   const { client } = await made()
   const picture = '<p>The harbour has two piers.</p><p><img src="piers.png"></p>'
   const read = await uploadAndWait({ client, key: 'harbour.html', content: picture })
@@ -214,4 +214,11 @@ it('code of the guide to search uploads and waits', async () => {
   await expect(uploadAndWait({ client, key: 'broken.zip', content: 'no archive' })).rejects.toThrow(
     'Files of type application/zip (.zip) cannot be indexed.',
   )
+  const answers = await findAnswers({ client, question: 'How many piers has the harbour?' })
+  expect(answers.map(({ file }: { file: { key: string } }) => file.key)).toEqual(['harbour.html'])
+  const query = 'When was the harbour of Honfleur painted?'
+  // The package does not send the lowest score.
+  const { passages } = await client.searchFiles({ query, ...{ minScore: 0.4 } })
+  expect(passages).toMatchObject([{ score: expect.any(Number) }])
+  expect(await findAnswers({ client, question: query })).toEqual([])
 })
