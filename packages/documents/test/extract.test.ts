@@ -43,6 +43,7 @@ describe('formatOf', () => {
     ['image/png', 'a.png', 'text recognition'],
     ['application/octet-stream', 'scan.JPG', 'text recognition'],
     ['text/rtf', 'a.rtf', 'Save the document as .docx or PDF'],
+    ['application/octet-stream', 'a.fods', 'Save the document as .odt, .ods'],
     ['application/zip', 'all.zip', 'Unpack the archive'],
     ['video/mp4', 'a', 'transcript'],
   ])('%s %s is refused with what would help', (contentType, key, advice) => {

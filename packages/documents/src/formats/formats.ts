@@ -235,6 +235,11 @@ const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; a
       advice: 'Save the drawing as PDF and upload it again.',
     },
     {
+      types: /opendocument\.\w+-flat-xml/,
+      extensions: ['.fodt', '.fods', '.fodp', '.fodg'],
+      advice: 'Save the document as .odt, .ods, .odp or PDF and upload it again.',
+    },
+    {
       types: /^application\/vnd\.apple\./,
       extensions: ['.pages', '.numbers'],
       advice: 'Export the document as PDF, .docx, .xlsx or .pptx and upload that.',
