@@ -14,6 +14,9 @@ const maxParameterLine = 20_000
 const maxBannerLines = 20
 
 const headerLine = /^[!-9;-~]{1,200}[ \t]{0,8}:/
+/** A header line of nearly every message: a banner such as `CAUTION: …` looks like one of another name. */
+const usualHeaderLine =
+  /^(?:from|to|cc|bcc|subject|date|sender|reply-to|received|return-path|delivered-to|message-id|in-reply-to|references|mime-version|content-[a-z-]+|x-[\w-]+|arc-[a-z-]+|dkim-signature|authentication-results|list-[a-z-]+)[ \t]{0,8}:/i
 
 /** A part of a message: a leaf with content, or a list of parts. */
 export interface MimePart {
@@ -47,19 +50,28 @@ export function readMime(bytes: Uint8Array, decode: Decoder = createDecoder()): 
   return { ...message, unread: budget.unread }
 }
 
-/** The offset of the first header line; undefined if there is none at the beginning. */
+/**
+ * The offset of the first header line, in the first group of lines that has a usual one, or in the first of all if none has;
+ * undefined if there is none at the beginning.
+ */
 function startOf(bytes: Uint8Array): number | undefined {
   let at = latin1(bytes.subarray(0, 3)) === '\xef\xbb\xbf' ? 3 : 0
   let banners = 0
-  while (at < bytes.length) {
+  let first: number | undefined
+  let group: number | undefined
+  while (at < bytes.length && banners <= maxBannerLines) {
     const end = lineEnd(bytes, at)
     const line = latin1(bytes.subarray(at, Math.min(end, at + 300))).trimEnd()
-    if (headerLine.test(line)) return at
-    if (line !== '') banners += 1
-    if (banners > maxBannerLines) return undefined
+    const isHeader = headerLine.test(line)
+    if (isHeader) {
+      group ??= at
+      first ??= at
+      if (usualHeaderLine.test(line)) return group
+    } else if (!/^[ \t]+\S/.test(line)) group = undefined
+    if (line !== '' && (!isHeader || group !== first)) banners += 1
     at = end
   }
-  return undefined
+  return first
 }
 
 /** The offset after the line that begins at `from`. */

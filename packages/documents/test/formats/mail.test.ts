@@ -51,6 +51,7 @@ describe('before the first header line there may be', () => {
     ['a blank line', '\r\n'],
     ['a line of a mailbox', 'From - Tue Jan 02 10:00:00 2024\r\n'],
     ['a banner', 'Microsoft Mail Internet Headers Version 2.0\r\n'],
+    ['a banner that looks like a header line', 'CAUTION: this mail came from outside\r\n\r\n'],
     ['a mark, a banner and blank lines', '\ufeffSaved by a program\r\n\r\n'],
   ])('%s', async (_, start) => {
     expect(await blocksOf('a.eml', start + mail(plain))).toEqual(expected)
