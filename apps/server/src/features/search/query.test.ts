@@ -95,6 +95,10 @@ describe('numbers and codes that are written in several ways', () => {
     expect(toQuery('the HP-400/12 pump').exact).toEqual([['hp40012']])
     expect(toQuery('toner 4711AB3').exact).toEqual([['4711ab3']])
     expect(toQuery('toner 4711-AB/3').exact).toEqual([['4711ab3']])
+    expect(toQuery('order 0417 or 881204 of 12 in 2026, 10000 km').exact).toEqual([
+      ['0417'],
+      ['881204'],
+    ])
     expect(toQuery('1.245,00 or v1.2.345').exact).toEqual([['1245'], ['v1', '2', '345']])
   })
 })

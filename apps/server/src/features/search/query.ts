@@ -29,7 +29,7 @@ export interface Query {
   terms: string[]
   /** Adjacent tokens in this order: quoted words, and codes such as `v1.2.3`. */
   phrases: string[][]
-  /** The literal phrases: quoted words, and codes that contain a digit. */
+  /** The literal phrases: quoted words, codes that contain a digit, and numbers that name things. */
   exact: string[][]
 }
 
@@ -37,6 +37,12 @@ const quotedText = /"([^"]+)"|[“„]([^“”„]+)[“”]|«([^«»]+)»|「
 /** A code without punctuation: `E07`, `RC20`, `4711AB3`. */
 const shortCode =
   /(?<![\p{L}\p{N}])(?:\p{Lu}+\p{N}|\p{N}{2,}\p{Lu})[\p{Lu}\p{N}]*(?![\p{L}\p{N}])/gu
+/**
+ * A number that names a thing, such as a customer or an order: with a zero in front, or of six digits and more. Amounts
+ * have points or commas, or fewer digits.
+ */
+const namingNumber =
+  /(?<![\p{L}\p{N}\p{M}.,])(?:0\p{N}{2,}|\p{N}{6,})(?![\p{L}\p{N}\p{M}]|[.,]\p{N})/gu
 /** A code, a version or an address, whose parts are joined by punctuation. */
 const compoundWord = /[\p{L}\p{N}\p{M}]+(?:[._\-\u2010-\u2014\u2212@/:+#&~^]+[\p{L}\p{N}\p{M}]+)+/gu
 
@@ -64,7 +70,9 @@ export function toQuery(text: string): Query {
   }
   // A part of a longer code is none by itself.
   const words = new Set(toRuns(withWholeCodes(text)).map((run) => run.text))
-  const shortCodes = [...text.matchAll(shortCode)].map(([code]) => [normalise(code)])
+  const shortCodes = [shortCode, namingNumber].flatMap((pattern) =>
+    [...text.matchAll(pattern)].map(([code]) => [normalise(code)]),
+  )
   const runs = toRuns(joined)
   const tokens = [...new Set([...runs.flatMap(toTerms), ...toJoined(joined)])]
   // Pairs of characters are not words.

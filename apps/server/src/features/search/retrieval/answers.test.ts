@@ -321,3 +321,42 @@ describeEachEngine('answers', (engine) => {
     expect(await listWords()).toEqual([])
   })
 })
+
+describeEachEngine('the words of a question that name its subject', (engine) => {
+  const bench = useFiles(engine)
+  const files: readonly [key: string, content: string][] = [
+    [
+      'faq.md',
+      '# Questions of customers\n\n## How long does delivery take?\n\nA dinghy is delivered in eight weeks, a day sailer in five months.\n\n' +
+        '## Can customers try a boat?\n\nYes. A trial sail of two hours costs 60 pounds.',
+    ],
+    [
+      'repairs.csv',
+      'Work,Time,Worker\nReplace a mast step,6:45,Dev\nVarnish a rudder,26:30,Tunde\n',
+    ],
+    [
+      'lieferanten.csv',
+      'Firma;Ort;Kundennr.\nTideland GmbH;Emden;00417\nKäthe Büßing;Jever;09001\n',
+    ],
+    ['lease.md', '# Lease\n\nThe rent is due on the third working day of each month.'],
+    ['wiki.md', '# Plotter\n\nThe plotter prints patterns. Its serial number is on the back.'],
+  ]
+  let bot: TestBot
+
+  beforeAll(async () => {
+    bot = bench().newBot()
+    for (const [key, content] of files) {
+      await bot.uploadAndWait({ key, index: true, indexing: small }, content)
+    }
+  })
+
+  it.each([
+    ['How long does it take to varnish a rudder?', 'repairs.csv'],
+    ['customer number 00417', 'lieferanten.csv'],
+    ['Who is customer 09001?', 'lieferanten.csv'],
+    ['How long does delivery take?', 'faq.md'],
+  ])('count more than those that ask, and numbers of things count most: %s', async (query, key) => {
+    const { passages } = await bot.as().searchFiles({ query, contextDepth: 0 })
+    expect(passages[0]?.file.key).toBe(key)
+  })
+})

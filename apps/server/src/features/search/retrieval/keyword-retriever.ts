@@ -1,3 +1,4 @@
+import { isUnspaced } from '@botstead/documents/text'
 import type { Db } from '../../../platform/db/schema.js'
 import type { FileScope, TagCondition } from '../../files/lookup/index.js'
 import type { Frequencies, KeywordHit, KeywordReader } from '../keywords/index.js'
@@ -26,6 +27,8 @@ const spellingWorth = 0.95
 const notationWorth = 1
 /** The worth of a word that means about the same. */
 const synonymWorth = 0.7
+/** The worth of a word that only asks, such as `long` and `take` in `how long does it take`. */
+const askingWorth = 0.25
 
 const hasDigit = /\p{N}/u
 
@@ -131,19 +134,31 @@ function groupsOf(
   })
 }
 
-/** Ranks candidates by their texts: those with words of the question, or with substitutes for them. */
+/**
+ * Ranks candidates by their texts: those with words of the question, or with substitutes for them.
+ *
+ * @param subject the words of the question that name its subject; the others only ask
+ */
 export function rankTexts(
   query: Query,
   { frequencies, substitutes }: Pick<WordFindings, 'frequencies' | 'substitutes'>,
   texts: ReadonlyMap<number, CandidateText>,
+  subject: ReadonlySet<string>,
 ): Map<number, WordRank> {
   const others = groupsOf(substitutes, frequencies).map(({ terms, worth }) => ({
     parts: terms.map((term) => term.split(' ')),
     worth,
   }))
-  const own = [...query.terms.map((term) => [term]), ...query.phrases]
-  const occurring = own.filter((tokens) => frequencies.counts.get(tokens.join(' ')) !== 0)
-  return rankByWords([{ parts: occurring, worth: 1 }, ...others], frequencies, texts)
+  const occurring = (tokens: readonly string[]) => frequencies.counts.get(tokens.join(' ')) !== 0
+  // Pairs of characters that are in no word of a question are not words that ask.
+  const isNaming = (term: string) => subject.has(term) || isUnspaced(term)
+  const named = query.terms.filter(isNaming).map((term) => [term])
+  const asking = query.terms.filter((term) => !isNaming(term)).map((term) => [term])
+  const own = [
+    { parts: [...named, ...query.phrases].filter(occurring), worth: 1 },
+    { parts: asking.filter(occurring), worth: askingWorth },
+  ]
+  return rankByWords([...own, ...others], frequencies, texts)
 }
 
 /** Substitutes that do not depend on the passages. */

@@ -137,7 +137,7 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
       const substitutes = words?.substitutes ?? new Map()
       meaning = understand(request.query, query, frequencies, substitutes, known)
       addTexts(candidates, texts, query, meaning)
-      addRanks(candidates, texts, { words, query })
+      addRanks(candidates, texts, { words, query, meaning })
     }
     const scoring = {
       weights,
@@ -274,10 +274,11 @@ function addNeighbours(members: Member[]): void {
 export function addRanks(
   candidates: ReadonlyMap<number, Candidate>,
   texts: ReadonlyMap<number, CandidateText>,
-  { words, query }: Pick<Examination, 'words' | 'query'>,
+  { words, query, meaning }: Pick<Examination, 'words' | 'query' | 'meaning'>,
 ): void {
   if (words === undefined) return
-  const ranks = rankTexts(query, words, texts)
+  const subject = new Set(meaning?.parts.flatMap(({ tokens }) => tokens))
+  const ranks = rankTexts(query, words, texts, subject)
   for (const candidate of candidates.values()) {
     const found = ranks.get(candidate.number)
     if (found === undefined) {
