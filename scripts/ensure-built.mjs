@@ -18,6 +18,8 @@ function hasCompiler() {
 }
 
 if (hasCompiler()) {
+  if (!existsSync(built))
+    process.stderr.write('Building the checkout, which takes a minute or two.\n')
   const { status } = spawnSync('npm', ['run', '-s', 'build'], {
     stdio: 'inherit',
     shell: process.platform === 'win32',

@@ -1,6 +1,6 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -320,6 +320,20 @@ describe('a checkout without development dependencies', () => {
     expect(failed.stderr).toContain('run "npm ci" without --omit=dev')
     expect(failed.stderr).toContain('npm run pack:release')
   })
+})
+
+it('a checkout that was never built says that it is being built', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'botstead-checkout-'))
+  for (const path of ['package.json', 'scripts/ensure-built.mjs']) {
+    await cp(join(checkout, path), join(folder, path))
+  }
+  const compiler = join(folder, 'node_modules/typescript')
+  await mkdir(compiler, { recursive: true })
+  await writeFile(join(compiler, 'package.json'), '{"name":"typescript"}')
+  // There is nothing to build, so this fails.
+  const failed = await promisify(execFile)('npm', ['start'], { cwd: folder }).catch((e) => e)
+  await rm(folder, { recursive: true })
+  expect(failed.stderr).toContain('Building the checkout')
 })
 
 async function makePdf(text: string): Promise<Buffer> {
