@@ -1,5 +1,5 @@
 import { describeSettings } from '../apps/server/dist/config/config.js'
-import { errorCatalogue, roles, workspacePermissions } from '../packages/contract/dist/index.js'
+import { errorCatalogue, roles, roleTexts, workspacePermissions } from '../packages/contract/dist/index.js'
 
 const settings = describeSettings()
 
@@ -14,6 +14,10 @@ export const tables = [
     ...Object.entries(errorCatalogue)
       .sort(([, a], [, b]) => a.status - b.status)
       .map(([type, { status, meaning }]) => [code(type), String(status), meaning]),
+  ]),
+  fileWith('docs/guides/team.md', 'roles', [
+    ['Role', 'What it may do'],
+    ...roles.map((role) => [role, roleTexts[role]]),
   ]),
   fileWith('docs/guides/team.md', 'permissions', [
     ['Permission', 'Allows to', ...roles],

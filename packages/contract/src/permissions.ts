@@ -10,6 +10,17 @@ export const roles = [
 
 export type Role = (typeof roles)[number]
 
+/** What each role may do, for people who choose or have one. The table below has the particulars. */
+export const roleTexts: Record<Role, string> = {
+  viewer: 'Sees bots, conversations and files, and changes nothing.',
+  billing: 'Sees the workspace, its limits and its members. Nothing is charged here.',
+  developer:
+    'Creates, changes and deploys bots; changes conversations and files; sees configuration, keys, logs and deliveries. Deletes only bots of their own.',
+  manager: 'As a developer; also deletes the bots of others, and decides who may see a bot.',
+  administrator: 'As a manager; also changes the workspace, and invites and removes members.',
+  owner: 'As an administrator; also makes others owners, and deletes the workspace.',
+}
+
 const everyone: readonly Role[] = roles
 const readers: readonly Role[] = ['viewer', 'developer', 'manager', 'administrator', 'owner']
 const builders: readonly Role[] = ['developer', 'manager', 'administrator', 'owner']
@@ -31,7 +42,7 @@ export const workspacePermissions = {
   'workspace:read': { allows: 'see the workspace, its limits and the hub', roles: everyone },
   'workspace:write': { allows: 'change the workspace', roles: administrators },
   'workspace:delete': { allows: 'delete the workspace', roles: ['owner'] },
-  'members:read': { allows: 'see who is a member', roles: everyone },
+  'members:read': { allows: 'see the members and their roles', roles: everyone },
   'members:write': {
     allows: 'invite and remove members, and change their roles',
     roles: administrators,
@@ -39,7 +50,7 @@ export const workspacePermissions = {
   'members:leave': { allows: 'leave the workspace', roles: everyone },
   'bots:read': { allows: 'see bots, integrations, interfaces and plugins', roles: readers },
   'configuration:read': {
-    allows: 'see the code of bots, and what bots and installations are configured with',
+    allows: 'see the code of bots, and the configuration of bots and installations',
     roles: builders,
   },
   'bots:write': {
@@ -48,7 +59,7 @@ export const workspacePermissions = {
     roles: builders,
   },
   'bots:manage': {
-    allows: 'delete the bots of others, and say which members may see a bot',
+    allows: 'delete the bots of others, and decide which members may see a bot',
     roles: managers,
   },
   'keys:read': { allows: 'list keys of bots and integrations', roles: builders },
@@ -69,7 +80,7 @@ export const workspacePermissions = {
   'logs:read': { allows: 'read logs, errors and issues', roles: builders },
   'logs:write': { allows: 'write log lines, and resolve errors and issues', roles: builders },
   'deliveries:read': { allows: 'see deliveries to bots and integrations', roles: builders },
-  'deliveries:write': { allows: 'repeat, pause and test deliveries', roles: builders },
+  'deliveries:write': { allows: 'replay, pause and test deliveries', roles: builders },
   'actions:call': { allows: 'call actions of integrations', roles: builders },
 } as const satisfies Record<string, PermissionEntry>
 
@@ -78,7 +89,7 @@ export const accountPermissions = {
   'account:read': { allows: 'see their account and its workspaces' },
   'account:write': { allows: 'change their account, and create workspaces' },
   'server:read': { allows: 'see the server' },
-  'server:write': { allows: 'repeat and drop jobs of the server' },
+  'server:write': { allows: 'retry and drop jobs of the server' },
 } as const
 
 export type WorkspacePermission = keyof typeof workspacePermissions

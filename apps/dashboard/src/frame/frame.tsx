@@ -169,7 +169,7 @@ function Closed({ screen, open }: { screen: Screen; open: readonly Screen[] }) {
           </Link>
         }
       >
-        {screen.label} is not open to your role in this workspace, {role}. An administrator can
+        Your role in this workspace, {role}, does not include {screen.label}. An administrator can
         change your role.
       </Empty>
     </Page>

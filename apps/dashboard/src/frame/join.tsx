@@ -1,4 +1,4 @@
-import type { Client } from '@botstead/contract'
+import { type Client, roleTexts } from '@botstead/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useState } from 'react'
 import { everyBot } from '../api/address.js'
@@ -8,7 +8,6 @@ import { Button } from '../ui/button.js'
 import { Form, NameField, TextField } from '../ui/form.js'
 import { NewPasswordField } from '../ui/new-password.js'
 import { Facts } from '../ui/page.js'
-import { roleTexts } from '../ui/roles.js'
 import { ErrorPanel, Skeleton } from '../ui/states.js'
 import { Time } from '../ui/time.js'
 import { noteFailure } from '../ui/toasts.js'
@@ -196,7 +195,7 @@ export function NoWorkspace() {
   const enter = useEnter()
   const [name, setName] = useState('')
   return (
-    <Center title="You are a member of no workspace">
+    <Center title="You are not a member of any workspace">
       <p>Open an invitation to one, or create your own.</p>
       <Form
         submit="Create a workspace"

@@ -136,7 +136,7 @@ export async function reachable<T>(url: string, work: () => Promise<T>): Promise
     }
     if (error instanceof TypeError && !isConnectionFailure(error)) {
       throw new Error(
-        `What responds at ${url} is no server of this program, or one of another version: check --url or BOTSTEAD_URL.`,
+        `The program at ${url} is not a Botstead server, or one of another version: check --url or BOTSTEAD_URL.`,
         { cause: error },
       )
     }

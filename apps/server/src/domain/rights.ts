@@ -125,7 +125,7 @@ export function requireAccountPermission(limits: TokenLimits, permission: Permis
   if (limits.workspaceId !== undefined) {
     throw new ApiError(
       'Forbidden',
-      'The token in Authorization is limited to one workspace: it cannot change the account, nor see the server.',
+      'The token in Authorization is limited to one workspace: it can neither change the account nor see the server.',
     )
   }
 }

@@ -157,7 +157,7 @@ describe('what a command says of a connection', () => {
       const { status, stdout, stderr } = await bots(url)
       expect({ status, stdout, body }).toEqual({ status: 1, stdout: '', body })
       expect(stderr).toBe(
-        `What responds at ${url} is no server of this program, or one of another version: check --url or BOTSTEAD_URL.\n`,
+        `The program at ${url} is not a Botstead server, or one of another version: check --url or BOTSTEAD_URL.\n`,
       )
     }
   })

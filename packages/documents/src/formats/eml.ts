@@ -394,7 +394,7 @@ async function readContent(
 function unread(): ExtractionError {
   return new ExtractionError(
     'too_deep',
-    `The file is inside of more than ${maxLevels} others. Save it and upload it by itself.`,
+    `The file is nested more than ${maxLevels} levels deep. Save it and upload it on its own.`,
   )
 }
 

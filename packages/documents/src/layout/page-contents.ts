@@ -299,7 +299,7 @@ function readInline(reader: PdfReader, text: string): PdfDictionary {
 function tooMany(page: number): ExtractionError {
   return new ExtractionError(
     'too_large',
-    `The drawings on page ${page} are inside of each other more than ${maxForms.toLocaleString('en')} times or ${maxDepth} levels deep. ` +
+    `Page ${page} has more than ${maxForms.toLocaleString('en')} drawings, or drawings nested more than ${maxDepth} levels deep. ` +
       'Print the document to a new PDF file and upload that.',
   )
 }

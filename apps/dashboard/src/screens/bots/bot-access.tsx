@@ -22,7 +22,7 @@ export function BotAccess({ botId }: { botId: string }) {
     <Pane>
       <Part
         title="Who may see this bot"
-        hint="For other members it does not exist, in lists neither. Keys of the bot work for whoever has them."
+        hint="For all other members it does not exist. Keys of the bot work for whoever has them."
       >
         {allowlist.data === undefined ? (
           <Unread {...allowlist} lines={3} />

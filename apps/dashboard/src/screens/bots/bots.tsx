@@ -67,7 +67,7 @@ export function BotsScreen() {
                 (search.name ?? '') !== '' ? (
                   <Empty>No bot has this text in its name.</Empty>
                 ) : !mayCreate ? (
-                  <Empty>There is no bot yet that you may see.</Empty>
+                  <Empty>There are no bots yet that you may see.</Empty>
                 ) : (
                   <Empty
                     action={newButton}

@@ -24,7 +24,7 @@ const yesOrNo = [
 
 /** The filters that a reader can add. */
 const allFields: readonly FilterField[] = [
-  { id: 'text', label: 'Text', placeholder: 'Words said in one message' },
+  { id: 'text', label: 'Text', placeholder: 'Words in one message' },
   { id: 'bot', label: 'Bot', kind: 'bot' },
   { id: 'failed', label: 'Failed delivery', options: yesOrNo },
   { id: 'user', label: 'User', placeholder: 'user_01J…' },

@@ -61,7 +61,7 @@ export function ReplayDialog({ filter, status, onClose }: ReplayDialogProps) {
         isDisabled={isEmpty}
         onSubmit={async () => {
           await replayMany(selection)
-          note('The replay has begun. It goes on when you leave the page.')
+          note('The replay has begun. It continues when you leave the page.')
           onClose()
         }}
       >

@@ -135,7 +135,7 @@ function Actions({ file }: { file: File }) {
         <Button
           isBusy={isBusy}
           disabled={file.status === 'indexing_pending'}
-          title="Search finds the former passages until the new ones are written"
+          title="Search finds the previous passages until the new ones are written"
           onClick={() => {
             setBusy(true)
             reindex([file.id])

@@ -45,7 +45,7 @@ export function General({ workspace }: { workspace: Workspace }) {
                   <TextField
                     label="Handle"
                     maxLength={100}
-                    hint="Unique short name, before the names of what the workspace publishes: lowercase letters, digits, - and _."
+                    hint="Unique short name with which the names of what the workspace publishes begin: lowercase letters, digits, - and _."
                     error={faultOf('handle')}
                     value={handle}
                     onChange={(event) => setHandle(event.target.value)}

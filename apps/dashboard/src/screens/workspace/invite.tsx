@@ -1,9 +1,8 @@
-import { type Role, roles } from '@botstead/contract'
+import { type Role, roles, roleTexts } from '@botstead/contract'
 import { useState } from 'react'
 import { Button } from '../../ui/button.js'
 import { Dialog } from '../../ui/dialog.js'
 import { Form, SelectField, TextField } from '../../ui/form.js'
-import { roleTexts } from '../../ui/roles.js'
 import { SecretOnce } from '../../ui/secret-once.js'
 import { useMemberActions } from './queries.js'
 
@@ -29,7 +28,7 @@ export function InviteDialog({ mayInviteOwner, onClose }: InviteDialogProps) {
   const [made, setMade] = useState<{ email: string; url: string }>()
   if (made !== undefined) {
     return (
-      <Dialog title={`Invitation of ${made.email}`} onClose={onClose}>
+      <Dialog title={`Invitation for ${made.email}`} onClose={onClose}>
         <InvitationAddress {...made} />
         <div>
           <Button
@@ -58,7 +57,7 @@ export function InviteDialog({ mayInviteOwner, onClose }: InviteDialogProps) {
               required
               maxLength={320}
               autoComplete="off"
-              hint="The server sends no mail: you pass the address of the invitation on."
+              hint="The server sends no mail: send the address of the invitation yourself."
               error={faultOf('email')}
               value={email}
               onChange={({ target }) => setEmail(target.value)}

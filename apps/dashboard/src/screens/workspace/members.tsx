@@ -1,4 +1,4 @@
-import { type Role, roles } from '@botstead/contract'
+import { type Role, roles, roleTexts } from '@botstead/contract'
 import { ChevronDown, UserPlus } from 'lucide-react'
 import { useState } from 'react'
 import { useAddressSearch } from '../../api/address.js'
@@ -9,7 +9,6 @@ import { Dialog } from '../../ui/dialog.js'
 import { Form } from '../../ui/form.js'
 import { Menu } from '../../ui/menu.js'
 import { ItemList, Pane, Part } from '../../ui/part.js'
-import { roleTexts } from '../../ui/roles.js'
 import { useShortcuts } from '../../ui/shortcuts.js'
 import { ShowMore } from '../../ui/show-more.js'
 import { Unread } from '../../ui/states.js'
@@ -76,7 +75,7 @@ export function Members() {
         />
       )}
       {asked?.what === 'address' && (
-        <Dialog title={`Invitation of ${nameOf(asked.member)}`} onClose={close}>
+        <Dialog title={`Invitation for ${nameOf(asked.member)}`} onClose={close}>
           <InvitationAddress email={asked.member.email} url={asked.url} />
         </Dialog>
       )}
@@ -126,7 +125,7 @@ function Actions({ member, own, ask }: ActionsProps) {
       ? [
           {
             label: 'New address',
-            hint: 'The address before stops working.',
+            hint: 'The previous address stops working.',
             onSelect: () => {
               renew(member.id).then((url) => ask({ what: 'address', member, url }), noteFailure)
             },
@@ -238,7 +237,7 @@ function RemoveDialog({ member, isOwn, onClose }: AboutProps & { isOwn: boolean 
         >
           {() => (
             <p>
-              You see nothing of it from then on, and your tokens for it alone stop working. To come
+              You lose access to it, and your tokens that are limited to it stop working. To come
               back, you need an invitation.
             </p>
           )}
@@ -249,7 +248,7 @@ function RemoveDialog({ member, isOwn, onClose }: AboutProps & { isOwn: boolean 
   const isInvited = member.userId === undefined
   return (
     <Dialog
-      title={isInvited ? `Withdraw the invitation of ${name}?` : `Remove ${name}?`}
+      title={isInvited ? `Withdraw the invitation for ${name}?` : `Remove ${name}?`}
       onClose={onClose}
     >
       <Form
@@ -265,7 +264,7 @@ function RemoveDialog({ member, isOwn, onClose }: AboutProps & { isOwn: boolean 
           <p>
             {isInvited
               ? 'Its address stops working.'
-              : 'What they have open ends within a second, and their tokens for this workspace alone stop working.'}
+              : 'They lose access within a second, and their tokens that are limited to this workspace stop working.'}
           </p>
         )}
       </Form>

@@ -118,7 +118,7 @@ export function filesCommand(): Command {
       })
     })
 
-  add('report <key>', 'Say what was not read of a file, why, and what to do, by key or id.')
+  add('report <key>', 'Show what was not read of a file, why, and what to do about it.')
     .option('--json', 'write the report as JSON', false)
     .action(async (id: string, options: ConnectionOptions & { json: boolean }) => {
       const { client } = await connect(options)

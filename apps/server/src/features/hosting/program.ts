@@ -124,7 +124,7 @@ export async function startProgram(
   const [{ Agent: Client }, launched] = await Promise.all([
     import('undici'),
     deps.launcher.launch(name).catch((cause: unknown) => {
-      throw new StartError(`its process could not be made: ${String(cause)}`, { cause })
+      throw new StartError(`its process could not be created: ${String(cause)}`, { cause })
     }),
   ])
   const running = new RunningProgram(deps, launched, listener)

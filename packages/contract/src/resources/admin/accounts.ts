@@ -55,7 +55,7 @@ const tokenLimits = {
   ),
   workspaceId: Type.Optional(
     Id(
-      'The only workspace of the token; all of its owner if absent. Such a token changes nothing of the account.',
+      'The only workspace of the token; all of its owner if absent. Such a token cannot change the account.',
     ),
   ),
   botId: Type.Optional(Id('The only bot of the token, in that workspace; all bots if absent.')),
@@ -139,12 +139,12 @@ export const tokens = {
       workspaceId: tokenLimits.workspaceId,
       botId: Type.Optional(
         Id(
-          'The only bot of the token; `workspaceId` must be its workspace. All bots if absent. With it, the token is refused what concerns the workspace and not the bot, such as members, and creating or changing bots and integrations.',
+          'The only bot of the token; `workspaceId` must be its workspace. All bots if absent. Such a token cannot use operations that concern the workspace, such as those on members, the creation of bots, and changes of integrations.',
         ),
       ),
       expiresAt: Type.Optional(
         Timestamp(
-          'Time at which the token stops working, in the future; never if absent. A token that expires makes none that lasts longer.',
+          'Time at which the token stops working, in the future; never if absent. Such a token cannot create one that lasts longer.',
         ),
       ),
     }),

@@ -6,7 +6,7 @@ import { NewPassword } from './sign-in.js'
 
 const role = OneOf(
   [...roles],
-  'What the member may do: see the table of permissions in the guide "Team". Only owners make others owners.',
+  'Role of the member: the guide "Team" has the permissions of each. Only owners can make others owners.',
 )
 
 const memberFields = {
@@ -30,7 +30,7 @@ export const WorkspaceMember = Type.Object(memberFields, {
 const invitationFields = {
   invitationUrl: Type.String({
     description:
-      'Address of the page on which the invited person joins, for you to pass on. Returned only here: the server stores a hash of it. It works once.',
+      'Address of the page on which the invited person joins. Send it to them. It works once, and is returned only here: the server stores a hash of it.',
   }),
   invitationExpiresAt: Timestamp('Time at which the address stops working.'),
 }
@@ -85,7 +85,7 @@ export const members = {
       sendEmail: Type.Optional(
         Type.Boolean({
           description:
-            'Accepted for existing clients; the caller passes on the address of the invitation.',
+            'Accepted for existing clients, and ignored: the server sends no mail. Send `invitationUrl` to the person yourself.',
         }),
       ),
     }),
@@ -108,7 +108,7 @@ export const members = {
     path: '/v1/admin/workspace-members/{id}/invitation',
     tag: 'Workspaces',
     summary: 'Replace the address of an open invitation',
-    description: 'The address before stops working.',
+    description: 'The previous address stops working.',
     auth: 'workspace',
     permission: 'members:write',
     concerns: 'workspace',
@@ -123,7 +123,7 @@ export const members = {
     tag: 'Workspaces',
     summary: 'Change the role of a member',
     description:
-      'Takes effect within a second on every server process, also on what is open. The last owner keeps their role.',
+      'Takes effect within a second on every server process, open streams included. The last owner keeps their role.',
     auth: 'workspace',
     permission: 'members:write',
     concerns: 'workspace',
@@ -139,7 +139,7 @@ export const members = {
     tag: 'Workspaces',
     summary: 'Remove a member, or withdraw an invitation',
     description:
-      'Everybody may leave; removing others needs `members:write`. Ends what the member has open within a second, and deletes their tokens that are limited to this workspace. The last owner cannot leave.',
+      'Members may leave; removing others needs `members:write`. The open streams of the member end within a second, and their tokens that are limited to this workspace are deleted. The last owner cannot leave.',
     auth: 'workspace',
     permission: 'members:leave',
     concerns: 'workspace',
@@ -149,7 +149,7 @@ export const members = {
   }),
 }
 
-const code = Text(512, 'Code of an invitation: what stands behind `#` in its address.', 1)
+const code = Text(512, 'Code of an invitation: the part of its address after `#`.', 1)
 
 /** Invitations, for those who have the address of one. */
 export const invitations = {
@@ -159,7 +159,7 @@ export const invitations = {
     path: '/v1/admin/invitations/lookup',
     tag: 'Workspaces',
     summary: 'Get the invitation with a code',
-    description: 'Changes nothing. A `POST`, so that the code is in no log of addresses.',
+    description: 'Changes nothing. It is a `POST`, so that the code appears in no log of URLs.',
     auth: 'public',
     body: Type.Object({ code }),
     response: json(
@@ -246,7 +246,7 @@ export const botAllowlists = {
     tag: 'Bots',
     summary: 'Limit a bot to some members',
     description:
-      'For others the bot does not exist, in lists neither; what they have open ends within a second. Keys of the bot are not members and keep working.',
+      'For all other members the bot does not exist, and lists leave it out; their open streams about it end within a second. Keys of the bot keep working.',
     auth: 'workspace',
     permission: 'bots:manage',
     concerns: 'bots',

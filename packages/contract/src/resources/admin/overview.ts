@@ -107,7 +107,7 @@ export const overview = {
     query: Type.Object({
       botId: Type.Optional(
         Id(
-          'Only this bot, its deliveries, files, conversations and errors: also one that is not among the bots which are looked at without it. `operator` is absent then.',
+          'Id of a bot: only its state, deliveries, files, conversations and errors are returned, and `operator` is absent. It may be a bot that is not among those looked at without it.',
         ),
       ),
     }),

@@ -156,7 +156,7 @@ const EvaluationSummary = Type.Object(
     falseHits: count('Of these, the cases for which something was found.'),
     separation: Type.Optional(
       share(
-        'Probability that an answerable question has a higher best score than an unanswerable one; 0.5 is chance. With both kinds of cases.',
+        'Probability that an answerable question has a higher best score than an unanswerable one; 0.5 is chance. Absent unless the set has both kinds of cases.',
       ),
     ),
     thresholds: Type.Optional(
@@ -168,7 +168,7 @@ const EvaluationSummary = Type.Object(
         {
           title: 'EvaluationThresholds',
           description:
-            'The `minScore` that the guide advises, and the one that is best for these cases. With both kinds of cases, since a release that has it.',
+            'The `minScore` that the guide advises, and the one that is best for these cases. Absent unless the set has both kinds of cases, and for runs of a release that did not compute it.',
         },
       ),
     ),

@@ -25,7 +25,7 @@ export const Indexing = Type.Object(
               ),
               smartCleanup: flag('Accepted for existing clients; has no effect.'),
               allowPartial: flag(
-                'Whether to index a document of more than half of whose pages, slides, sheets or chapters nothing could be read; false by default: its indexing fails.',
+                'Whether to index a document even if nothing could be read of more than half of its pages, slides, sheets or chapters. False by default: its indexing fails.',
               ),
             },
             { description: 'Options of parsing.' },

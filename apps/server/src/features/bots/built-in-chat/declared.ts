@@ -73,8 +73,8 @@ export const declaredByChat = {
     schema: object(
       {
         encryptionKey: text('Verifies the keys of users, who sign them themselves.'),
-        webhookUrl: text('Where every signal is posted too.'),
-        webhookSecret: text('Sent along in the header x-secret-key.'),
+        webhookUrl: text('URL to which every signal is also posted.'),
+        webhookSecret: text('Sent in the header x-secret-key.'),
       },
       [],
     ),

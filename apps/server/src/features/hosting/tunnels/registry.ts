@@ -65,7 +65,7 @@ function createSlots(limits: Pick<TunnelLimits, 'maxTunnels' | 'perAddress'>) {
     const own = slots.get(address) ?? 0
     if (slotsInAll >= limits.maxTunnels || own >= limits.perAddress) {
       const whose = own >= limits.perAddress ? 'Your network address has' : 'The server has'
-      throw new ApiError('RateLimited', `${whose} as many open tunnels as it may have.`, {
+      throw new ApiError('RateLimited', `${whose} the maximum number of open tunnels.`, {
         metadata: { retryAfterSeconds: 5 },
       })
     }
@@ -225,7 +225,7 @@ export class Registry {
       if (row.key_hash !== null && row.key_hash !== keyHash) {
         throw new ApiError(
           'Forbidden',
-          'The tunnel with this id has a key, which stands before the id in the address: /tunnel/<key>/<id>.',
+          'The tunnel with this id has a key, which must precede the id in the address: /tunnel/<key>/<id>.',
         )
       }
       if (!isConnected(row, clock.now()) || clock.now() >= deadline) {
@@ -360,7 +360,7 @@ async function requireRoom(
   if (others < perWorkspace) return
   throw new ApiError(
     'RateLimited',
-    `The workspace has ${perWorkspace} open tunnels, which is as many as it may have. The operator can raise BOTSTEAD_MAX_TUNNELS_PER_WORKSPACE.`,
+    `The workspace has ${perWorkspace} open tunnels, the maximum. The operator can raise BOTSTEAD_MAX_TUNNELS_PER_WORKSPACE.`,
     { metadata: { retryAfterSeconds: 5 } },
   )
 }

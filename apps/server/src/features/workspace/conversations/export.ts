@@ -30,10 +30,11 @@ export function createExports() {
   function reserve(accountId: string): () => void {
     const own = running.filter((each) => each === accountId).length
     if (running.length >= maxAtOnce.perProcess || own >= maxAtOnce.perAccount) {
-      const who = own >= maxAtOnce.perAccount ? `of this account ${own}` : `${running.length}`
+      const exports =
+        own >= maxAtOnce.perAccount ? `${own} exports of this account` : `${running.length} exports`
       throw new ApiError(
         'RateLimited',
-        `The server writes ${who} exports already: try again when one has ended.`,
+        `The server is already writing ${exports}: try again when one has ended.`,
         { metadata: { retryAfterSeconds: 30 } },
       )
     }

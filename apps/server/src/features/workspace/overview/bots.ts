@@ -81,12 +81,12 @@ function ofAddress({ bot, lastMessageAt }: BotFacts): [Reason[], boolean] {
 
 /** The advice for deployed code that does not respond. */
 const adviceOnCode =
-  'Look at its log and its issues, correct the code and deploy it again: deliveries go on when it answers a ping.'
+  'Look at its log and its issues, correct the code and deploy it again: deliveries continue when it responds to a ping.'
 
 /** The advice for a bot that does not respond. */
 function actionFor({ url, deployment_id }: BotReachRow): string {
   if (url !== null) {
-    return 'Start the program of the bot, or correct its url: deliveries go on when it answers a ping.'
+    return 'Start the program of the bot, or correct its url: deliveries continue when it responds to a ping.'
   }
   return deployment_id === null
     ? 'Set its url to the address of its program, or deploy its code.'
@@ -128,7 +128,7 @@ function ofReceiver(receiver: ReceiverState, { bot, hosted }: BotFacts): Reason[
       ? actionFor(bot)
       : hosted.has(integration)
         ? adviceOnCode
-        : `Start the program of ${name}, or correct its address: deliveries go on when it answers a ping.`
+        : `Start the program of ${name}, or correct its address: deliveries continue when it responds to a ping.`
   if (paused === 'failures') {
     return [
       {
