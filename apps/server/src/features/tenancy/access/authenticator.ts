@@ -1,6 +1,16 @@
-import { ApiError } from '@botstead/contract'
-import type { AccountActor, BotActor, Caller } from '../../../domain/actor.js'
-import type { Authenticator, ScopeHeaders } from '../../../domain/authenticator.js'
+import { type AccountPermission, ApiError, type WorkspacePermission } from '@botstead/contract'
+import type {
+  AccountActor,
+  BotActor,
+  Caller,
+  TokenActor,
+  WorkspaceActor,
+} from '../../../domain/actor.js'
+import {
+  type Authenticator,
+  type ScopeHeaders,
+  scopeRefusal,
+} from '../../../domain/authenticator.js'
 import {
   limitRights,
   noLimits,
@@ -11,6 +21,7 @@ import {
 } from '../../../domain/rights.js'
 import { type Ground, splitGround } from '../../../platform/authorities.js'
 import { type Awaitable, after } from '../../../platform/awaitable.js'
+import { bound } from '../../../platform/bound.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
@@ -18,14 +29,7 @@ import { hashToken, isSessionValue } from '../../../platform/ids.js'
 import { limitsOf } from './limits.js'
 import type { Memberships } from './memberships.js'
 import type { BotDirectory } from './reach.js'
-import {
-  endedSession,
-  foreignBot,
-  foreignIntegration,
-  foreignWorkspace,
-  keyOfBot,
-  unknownToken,
-} from './refusals.js'
+import { endedSession, foreignIntegration, keyOfBot, unknownToken } from './refusals.js'
 import { findTokenByHash, type TokenRow } from './store.js'
 import type { TokenUsage } from './usage.js'
 
@@ -95,153 +99,172 @@ const maxTokenLength = 512
  * request, and an attacker who can read this memory can also read the requests.
  */
 export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenticator {
-  const { db, clock, usage } = deps
+  const parts = { ...deps, known: createCaches(deps) }
+  return bound(parts, { account, token, workspace, bot, forget })
+}
 
-  const holders = createFactCache<Holder>({
-    clock,
-    groupOf: (_, holder) => tokenIdOf(holder),
-    read: async (token) => {
-      const row = await findTokenByHash(db, hashToken(token))
-      if (row === undefined) return undefined
-      usage.record(row)
-      return toHolder(row)
-    },
-  })
+interface AuthenticatorParts extends AuthenticatorDeps {
+  known: ReturnType<typeof createCaches>
+}
 
-  /** Those of tokens without limits. */
-  const memberships = createFactCache<Rights>({
-    clock,
-    read: (key) => deps.memberships.rightsIn(...partsOf(key)),
-  })
-
-  const bots = createFactCache<BotFact>({
-    clock,
-    read: (id) => readBot(deps.bots, id),
-  })
-
-  function holderOf(token: string): Awaitable<Holder> {
-    if (token.length > maxTokenLength) throw unknownToken()
-    const refusal = isSessionValue(token) ? endedSession : unknownToken
-    return after(holders.get(token), (holder) => {
-      if (holder === undefined || hasExpired(holder)) throw refusal()
-      return holder
-    })
-  }
-
-  function hasExpired(holder: Holder): boolean {
-    return holder.expiresAt !== undefined && clock.now() >= holder.expiresAt
-  }
-
-  /** The rights of the holder of a personal token in a workspace; undefined outside of it, and outside of the limits of the token. */
-  function rightsIn(
-    { accountId, limits }: AccountActor,
-    workspaceId: string,
-  ): Awaitable<Rights | undefined> {
-    if (limits.workspaceId !== undefined && limits.workspaceId !== workspaceId) return undefined
-    return after(memberships.get(keyOf(accountId, workspaceId)), (rights) =>
-      rights === undefined || limits === noLimits ? rights : limitRights(rights, limits),
-    )
-  }
-
-  /**
-   * The caller with the authority that an account has for the integration that it names in a bot of a workspace. What is
-   * part of the server has no developer and no account elsewhere: it belongs to whoever has the bot. A token that is limited
-   * to one bot can make no key of an integration, and so acts as none.
-   */
-  function withAuthority(
-    account: AccountActor,
-    botWorkspaceId: string,
-    caller: Caller,
-  ): Awaitable<Caller> {
-    if (caller.type !== 'integration') return caller
-    return after(deps.integrations.of(caller.id), (integration) => {
-      if (integration === undefined && caller.id !== deps.builtInId) return caller
-      if (integration !== undefined && account.limits.botId !== undefined) return caller
-      const owner = integration?.workspaceId ?? botWorkspaceId
-      return after(rightsIn(account, owner), (rights) =>
-        rights?.permissions.has('bots:write') ? { ...caller, authority: 'developer' } : caller,
-      )
-    })
-  }
-
+function createCaches({ db, clock, usage, memberships, bots }: AuthenticatorDeps) {
   return {
-    account: (token, permission) =>
-      after(holderOf(token), (holder) => {
-        const actor = requirePersonal(holder)
-        requireAccountPermission(actor.limits, permission)
-        return actor
-      }),
-
-    token: (token) =>
-      after(holderOf(token), (holder) => ({
-        kind: 'token',
-        tokenId: tokenIdOf(holder),
-      })),
-
-    workspace: (token, workspaceId, permission) =>
-      after(holderOf(token), (holder) => {
-        const account = requirePersonal(holder)
-        return after(rightsIn(account, workspaceId), (rights) => {
-          if (rights === undefined) throw foreignWorkspace()
-          requirePermission(rights, permission)
-          const { accountId, tokenId } = account
-          return { kind: 'workspace', accountId, tokenId, workspaceId, rights, permission }
-        })
-      }),
-
-    bot: (token, botId, scope, permission) =>
-      after(holderOf(token), (holder) => {
-        if (holder.kind === 'bot' && holder.botId !== botId) throw foreignBot()
-        return after(bots.get(botId), (bot) => {
-          if (holder.kind === 'integration') return integrationActor(holder, botId, bot, scope)
-          if (bot === undefined) throw foreignBot()
-          const { workspaceId } = bot
-          const caller = () => requireCaller(scope, bot.installed)
-          if (holder.kind === 'bot') {
-            const own = caller()
-            if (own.type === 'integration') throw keyOfBot()
-            return { kind: 'bot', workspaceId, botId, tokenId: holder.tokenId, caller: own }
-          }
-          return after(rightsIn(holder.actor, workspaceId), (rights) => {
-            if (rights === undefined || !reaches(rights, botId)) throw foreignBot()
-            requirePermission(rights, permission)
-            const { tokenId } = holder.actor
-            return after(withAuthority(holder.actor, workspaceId, caller()), (caller) => ({
-              kind: 'bot',
-              workspaceId,
-              botId,
-              tokenId,
-              caller,
-            }))
-          })
-        })
-      }),
-
-    forget(ground) {
-      const [kind, id] = ground === undefined ? [undefined, ''] : splitGround(ground)
-      switch (kind) {
-        case 'token':
-          holders.forgetGroup(id)
-          break
-        case 'bot':
-          // The keys of a bot are worth nothing without it.
-          bots.forgetGroup(id)
-          break
-        case 'workspace':
-          memberships.forget((key) => partsOf(key)[1] === id)
-          bots.forget((_, bot) => bot.workspaceId === id)
-          holders.forget((_, holder) => workspaceOf(holder) === id)
-          break
-        case 'user':
-          break
-        case undefined:
-          for (const cache of [holders, memberships, bots]) cache.forget(() => true)
-          break
-        default:
-          kind satisfies never
-      }
-    },
+    holders: createFactCache<Holder>({
+      clock,
+      groupOf: (_, holder) => tokenIdOf(holder),
+      read: async (token) => {
+        const row = await findTokenByHash(db, hashToken(token))
+        if (row === undefined) return undefined
+        usage.record(row)
+        return toHolder(row)
+      },
+    }),
+    /** Rights by account and workspace, as tokens without limits have them. */
+    rights: createFactCache<Rights>({
+      clock,
+      read: (key) => memberships.rightsIn(...partsOf(key)),
+    }),
+    bots: createFactCache<BotFact>({
+      clock,
+      read: (id) => readBot(bots, id),
+    }),
   }
+}
+
+function account(parts: AuthenticatorParts, token: string, permission: AccountPermission) {
+  return after(holderOf(parts, token), (holder): AccountActor => {
+    const actor = requirePersonal(holder)
+    requireAccountPermission(actor.limits, permission)
+    return actor
+  })
+}
+
+function token(parts: AuthenticatorParts, token: string) {
+  return after(
+    holderOf(parts, token),
+    (holder): TokenActor => ({ kind: 'token', tokenId: tokenIdOf(holder) }),
+  )
+}
+
+function workspace(
+  parts: AuthenticatorParts,
+  token: string,
+  workspaceId: string,
+  permission: WorkspacePermission,
+) {
+  return after(holderOf(parts, token), (holder) => {
+    const personal = requirePersonal(holder)
+    return after(rightsIn(parts, personal, workspaceId), (rights): WorkspaceActor => {
+      if (rights === undefined) throw scopeRefusal('x-workspace-id')
+      requirePermission(rights, permission)
+      const { accountId, tokenId } = personal
+      return { kind: 'workspace', accountId, tokenId, workspaceId, rights, permission }
+    })
+  })
+}
+
+function bot(
+  parts: AuthenticatorParts,
+  token: string,
+  botId: string,
+  scope: ScopeHeaders,
+  permission: WorkspacePermission,
+) {
+  return after(holderOf(parts, token), (holder) => {
+    if (holder.kind === 'bot' && holder.botId !== botId) throw scopeRefusal('x-bot-id')
+    return after(parts.known.bots.get(botId), (bot): Awaitable<BotActor> => {
+      if (holder.kind === 'integration') return integrationActor(holder, botId, bot, scope)
+      if (bot === undefined) throw scopeRefusal('x-bot-id')
+      const { workspaceId } = bot
+      if (holder.kind === 'bot') {
+        const caller = requireCaller(scope, bot.installed)
+        if (caller.type === 'integration') throw keyOfBot()
+        return { kind: 'bot', workspaceId, botId, tokenId: holder.tokenId, caller }
+      }
+      const { actor: personal } = holder
+      return after(rightsIn(parts, personal, workspaceId), (rights) => {
+        if (rights === undefined || !reaches(rights, botId)) throw scopeRefusal('x-bot-id')
+        requirePermission(rights, permission)
+        const named = requireCaller(scope, bot.installed)
+        return after(withAuthority(parts, personal, workspaceId, named), (caller) => ({
+          kind: 'bot',
+          workspaceId,
+          botId,
+          tokenId: personal.tokenId,
+          caller,
+        }))
+      })
+    })
+  })
+}
+
+function forget({ known }: AuthenticatorParts, ground: Ground | undefined): void {
+  const [kind, id] = ground === undefined ? [undefined, ''] : splitGround(ground)
+  switch (kind) {
+    case 'token':
+      known.holders.forgetGroup(id)
+      break
+    case 'bot':
+      // The keys of a bot are worth nothing without it.
+      known.bots.forgetGroup(id)
+      break
+    case 'workspace':
+      known.rights.forget((key) => partsOf(key)[1] === id)
+      known.bots.forget((_, bot) => bot.workspaceId === id)
+      known.holders.forget((_, holder) => workspaceOf(holder) === id)
+      break
+    case 'user':
+      break
+    case undefined:
+      for (const cache of Object.values(known)) cache.forget(() => true)
+      break
+    default:
+      kind satisfies never
+  }
+}
+
+function holderOf({ known, clock }: AuthenticatorParts, token: string): Awaitable<Holder> {
+  if (token.length > maxTokenLength) throw unknownToken()
+  const refusal = isSessionValue(token) ? endedSession : unknownToken
+  return after(known.holders.get(token), (holder) => {
+    if (holder === undefined) throw refusal()
+    if (holder.expiresAt !== undefined && clock.now() >= holder.expiresAt) throw refusal()
+    return holder
+  })
+}
+
+/** The rights of the holder of a personal token in a workspace; undefined outside of it, and outside of the limits of the token. */
+function rightsIn(
+  { known }: AuthenticatorParts,
+  { accountId, limits }: AccountActor,
+  workspaceId: string,
+): Awaitable<Rights | undefined> {
+  if (limits.workspaceId !== undefined && limits.workspaceId !== workspaceId) return undefined
+  return after(known.rights.get(keyOf(accountId, workspaceId)), (rights) =>
+    rights === undefined || limits === noLimits ? rights : limitRights(rights, limits),
+  )
+}
+
+/**
+ * The caller with the authority that an account has for the integration that it names in a bot of a workspace. What is
+ * part of the server has no developer and no account elsewhere: it belongs to whoever has the bot. A token that is limited
+ * to one bot can make no key of an integration, and so acts as none.
+ */
+function withAuthority(
+  parts: AuthenticatorParts,
+  account: AccountActor,
+  botWorkspaceId: string,
+  caller: Caller,
+): Awaitable<Caller> {
+  if (caller.type !== 'integration') return caller
+  return after(parts.integrations.of(caller.id), (integration) => {
+    if (integration === undefined && caller.id !== parts.builtInId) return caller
+    if (integration !== undefined && account.limits.botId !== undefined) return caller
+    const owner = integration?.workspaceId ?? botWorkspaceId
+    return after(rightsIn(parts, account, owner), (rights) =>
+      rights?.permissions.has('bots:write') ? { ...caller, authority: 'developer' } : caller,
+    )
+  })
 }
 
 async function readBot(bots: BotDirectory, id: string): Promise<BotFact | undefined> {

@@ -19,7 +19,7 @@ export function limitsOf(row: TokenRow): TokenLimits {
   }
 }
 
-/** What narrows a personal token. */
+/** Limits of a new personal token. */
 export interface PersonalLimits {
   readOnly: boolean
   workspaceId: string | undefined

@@ -1,6 +1,6 @@
 import type { BotActor } from '../../../domain/actor.js'
 import { scopeRefusal } from '../../../domain/authenticator.js'
-import { type BotScope, reaches, requirePermission } from '../../../domain/rights.js'
+import { type BotScope, type Rights, reaches, requirePermission } from '../../../domain/rights.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { limitsOf } from './limits.js'
@@ -65,6 +65,17 @@ export function createReach({ db, clock, bots, memberships }: ReachDeps): Reach 
     return installed.some(({ integration_id }) => integration_id === token.integration_id)
   }
 
+  /** The rights of the owner of a token in a bot; undefined if the token is no personal one, or does not reach the bot. */
+  async function rightsAt(
+    token: TokenRow,
+    workspaceId: string,
+    botId: string,
+  ): Promise<Rights | undefined> {
+    if (token.account_id === null) return undefined
+    const rights = await memberships.rightsIn(token.account_id, workspaceId, limitsOf(token))
+    return rights !== undefined && reaches(rights, botId) ? rights : undefined
+  }
+
   return {
     isBotKey: async ({ tokenId }) => (await findToken(db, tokenId))?.kind === 'bot',
 
@@ -72,14 +83,10 @@ export function createReach({ db, clock, bots, memberships }: ReachDeps): Reach 
       if (botId === actor.botId) return actor
       const token = await findToken(db, actor.tokenId)
       const workspaceId = await bots.workspaceOf(botId)
-      // The key of a bot gives access to that bot only.
-      if (token === undefined || token.account_id === null || workspaceId === undefined) {
-        return undefined
-      }
-      const rights = await memberships.rightsIn(token.account_id, workspaceId, limitsOf(token))
-      return rights?.permissions.has('files:write') && reaches(rights, botId)
-        ? { ...actor, botId, workspaceId }
-        : undefined
+      if (token === undefined || workspaceId === undefined) return undefined
+      // The key of a bot gives access to that bot only, and has no rights in another.
+      const rights = await rightsAt(token, workspaceId, botId)
+      return rights?.permissions.has('files:write') ? { ...actor, botId, workspaceId } : undefined
     },
 
     async requireReader({ tokenId, botId }) {
@@ -94,8 +101,8 @@ export function createReach({ db, clock, bots, memberships }: ReachDeps): Reach 
         if (await opens(token, botId)) return
         throw scopeRefusal('x-bot-id')
       }
-      const rights = await memberships.rightsIn(token.account_id, workspaceId, limitsOf(token))
-      if (rights === undefined || !reaches(rights, botId)) throw scopeRefusal('x-bot-id')
+      const rights = await rightsAt(token, workspaceId, botId)
+      if (rights === undefined) throw scopeRefusal('x-bot-id')
       requirePermission(rights, 'files:read')
     },
 
@@ -104,8 +111,8 @@ export function createReach({ db, clock, bots, memberships }: ReachDeps): Reach 
       const workspaceId = await bots.workspaceOf(botId)
       if (token === undefined || workspaceId === undefined) return undefined
       if (token.account_id !== null) {
-        const rights = await memberships.rightsIn(token.account_id, workspaceId, limitsOf(token))
-        if (rights === undefined || !reaches(rights, botId)) return undefined
+        const rights = await rightsAt(token, workspaceId, botId)
+        if (rights === undefined) return undefined
         requirePermission(rights, 'bots:write')
         return { workspaceId, userId: token.account_id }
       }

@@ -1,5 +1,4 @@
 import { ApiError } from '@botstead/contract'
-import { scopeRefusal } from '../../../domain/authenticator.js'
 
 export function unknownToken(): ApiError {
   return new ApiError('Unauthorized', 'The token in Authorization is not valid, or was revoked.')
@@ -7,10 +6,6 @@ export function unknownToken(): ApiError {
 
 export function endedSession(): ApiError {
   return new ApiError('Unauthorized', 'The session has ended: sign in again.')
-}
-
-export function foreignWorkspace(): ApiError {
-  return scopeRefusal('x-workspace-id')
 }
 
 /** The same error for an integration of another workspace and for one that does not exist. */
@@ -26,8 +21,4 @@ export function keyOfBot(): ApiError {
     'Forbidden',
     'The token in Authorization is the key of a bot: it may not act as the integration that x-integration-id or x-integration-alias names. An integration calls with its own key.',
   )
-}
-
-export function foreignBot(): ApiError {
-  return scopeRefusal('x-bot-id')
 }

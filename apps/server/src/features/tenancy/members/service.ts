@@ -57,7 +57,7 @@ const invitationLifetime = 7 * 24 * 60 * 60 * 1000
 
 /** Joins the operations on members. */
 export function createMembersService(deps: MembersDeps) {
-  return bound(deps, {
+  const methods = bound(deps, {
     list: listMembers,
     getOwn: getOwnMember,
     invite: inviteMember,
@@ -65,12 +65,11 @@ export function createMembersService(deps: MembersDeps) {
     update: updateMember,
     remove: removeMember,
     roleOf,
-    hold: holdMembers,
-    ownersOf,
     addOwner,
     findInvitation,
     accept: acceptInvitation,
   })
+  return { ...methods, hold: holdMembers, ownersOf }
 }
 
 async function listMembers(
@@ -269,9 +268,8 @@ function requireOtherOwner(member: MemberRow, owners: readonly MemberRow[], must
   )
 }
 
-/** Those of some accounts that are members, none of whom is removed until the transaction ends. */
+/** The members among some accounts; none of them is removed until the transaction ends. */
 async function holdMembers(
-  _: MembersDeps,
   tx: Tx,
   workspaceId: string,
   accountIds: readonly string[],
@@ -279,7 +277,7 @@ async function holdMembers(
   return new Set(await store.lockMembersOf(tx, workspaceId, accountIds))
 }
 
-/** The role of an account in a workspace; undefined if it is no member. */
+/** The role of an account in a workspace; undefined if it is not a member. */
 async function roleOf(
   { db }: MembersDeps,
   accountId: string,
@@ -290,7 +288,7 @@ async function roleOf(
 }
 
 /** The accounts of the owners of a workspace, oldest member first. */
-async function ownersOf(_: MembersDeps, tx: Tx, workspaceId: string): Promise<string[]> {
+async function ownersOf(tx: Tx, workspaceId: string): Promise<string[]> {
   return (await store.lockOwners(tx, workspaceId)).flatMap(({ account_id }) => account_id ?? [])
 }
 

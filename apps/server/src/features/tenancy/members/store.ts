@@ -58,7 +58,7 @@ export async function findMemberOf(
     .executeTakeFirst()
 }
 
-/** Those of some accounts that are members, whom nobody else changes until the transaction ends. */
+/** The members among some accounts, whom nobody else changes until the transaction ends. */
 export async function lockMembersOf(
   tx: Tx,
   workspaceId: string,

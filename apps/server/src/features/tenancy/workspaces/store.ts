@@ -81,7 +81,7 @@ export async function listPublishers(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Those of some handles that workspaces have, by handle, each with its workspace. */
+/** The workspaces that have some handles, by handle; other handles are missing. */
 export async function findByHandles(
   db: Db,
   handles: readonly string[],
