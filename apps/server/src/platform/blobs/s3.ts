@@ -1,20 +1,26 @@
 import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { bound } from '../bound.js'
 import { createGate } from '../workers/gate.js'
 import {
+  type BlobFacts,
   BlobNotFoundError,
   BlobRangeError,
   type BlobStore,
   type ByteRange,
   checkBlobKey,
   isBlobKey,
+  type PutOptions,
+  type ReadAddressOptions,
   removeEach,
   requireSize,
+  type StoredBlob,
 } from './blob-store.js'
 import { idleTimeoutOf, type S3Address } from './s3-address.js'
 import { createS3Client, type S3Client, type S3ClientOptions } from './s3-client.js'
 import { lastWriteOf, listObjects, listUploads } from './s3-list.js'
-import { abortUpload, putS3Object } from './s3-put.js'
+import { abortUpload, putS3Object, type S3PutDeps } from './s3-put.js'
 import { readResuming } from './s3-read.js'
 import { explain, S3ConnectionError, S3Error, S3SetupError } from './s3-responses.js'
 
@@ -38,147 +44,169 @@ export async function openS3BlobStore(
   address: S3Address,
   options: S3Options = {},
 ): Promise<BlobStore> {
-  const { idleTimeout = idleTimeoutOf(address), partSize } = options
+  const place = openPlace(address, options)
+  await check(place, 3)
+  if (options.owner !== undefined) await requireOwner(place.client, address, options.owner)
+  return {
+    ...bound(place, { put, get, read, head, remove, list, sweepTemporary }),
+    removeAll: (keys) => removeEach(keys, (key) => remove(place, key)),
+    direct: bound(place.client, { readAddress, writeAddress }),
+    check: () => check(place, 1),
+  }
+}
+
+/** The prefix of a bucket, and the uploads of this process to it. */
+type Place = ReturnType<typeof openPlace>
+
+function openPlace(address: S3Address, options: S3Options) {
+  const { idleTimeout = idleTimeoutOf(address), partSize, owner } = options
   const client = createS3Client(address, options)
   /** Uploads in parts of this process, by id: the sweep leaves them alone. */
   const underWay = new Set<string>()
-  const putDeps = {
+  const puts: S3PutDeps = {
     client,
     gate: createGate(uploadsInParts, Number.POSITIVE_INFINITY, () => new Error('No line is full.')),
-    onBegin: ({ uploadId }: { uploadId: string }) => void underWay.add(uploadId),
-    onEnd: ({ uploadId }: { uploadId: string }) => void underWay.delete(uploadId),
+    onBegin: ({ uploadId }) => void underWay.add(uploadId),
+    onEnd: ({ uploadId }) => void underWay.delete(uploadId),
     ...(partSize !== undefined && { partSize }),
   }
+  return { address, client, idleTimeout, owner, underWay, puts }
+}
 
-  async function check(attempts: number): Promise<void> {
-    try {
-      await listObjects(client, address, { limit: 1, attempts }).next()
-      // Credentials may allow to list contents, and not to read them.
-      if (options.owner !== undefined) await findOwner(client, attempts)
-    } catch (error) {
-      throw explain(error, address)
-    }
+async function check({ client, address, owner }: Place, attempts: number): Promise<void> {
+  try {
+    await listObjects(client, address, { limit: 1, attempts }).next()
+    // Credentials may allow to list contents, and not to read them.
+    if (owner !== undefined) await findOwner(client, attempts)
+  } catch (error) {
+    throw explain(error, address)
   }
+}
 
-  await check(3)
-  if (options.owner !== undefined) await requireOwner(client, address, options.owner)
-
-  async function remove(key: string): Promise<void> {
-    checkBlobKey(key)
-    try {
-      await client.send({ method: 'DELETE', key })
-    } catch (error) {
-      if (!isMissing(error)) throw error
-    }
+async function put(
+  { puts }: Place,
+  key: string,
+  content: Readable,
+  options: PutOptions = {},
+): Promise<StoredBlob> {
+  checkBlobKey(key)
+  // The stream may fail before anything reads it; the reading reports that.
+  content.on('error', ignore)
+  try {
+    return await putS3Object(puts, key, content, options)
+  } finally {
+    content.off('error', ignore)
   }
+}
 
-  const store: BlobStore = {
-    async put(key, content, options = {}) {
-      checkBlobKey(key)
-      // The stream may fail before anything reads it; the reading reports that.
-      content.on('error', ignore)
-      try {
-        return await putS3Object(putDeps, key, content, options)
-      } finally {
-        content.off('error', ignore)
-      }
-    },
-
-    async get(key, range) {
-      checkBlobKey(key)
-      if (range) requireOrdered(range)
-      const first = await openObject(client, key, rangeHeader(range))
-      const etag = first.headers.etag
-      const { start, end } = extentOf(first.headers)
-      if (Number.isNaN(end)) {
-        first.destroy()
-        throw new S3ConnectionError('The object store does not say how long a content is.')
-      }
-      if (range && (start !== range.start || end !== range.end)) {
-        first.destroy()
-        throw outside(range)
-      }
-      return readResuming({
-        first,
-        start,
-        end,
-        idleTimeout,
-        // `if-match`: the rest of another content must not follow what was read before.
-        reopen: (from, signal) =>
-          openObject(
-            client,
-            key,
-            { ...rangeHeader({ start: from, end }), ...(etag && { 'if-match': etag }) },
-            signal,
-          ),
-      })
-    },
-
-    async read(key, size) {
-      // An empty object has no range that could be requested.
-      const range = size === 0 ? undefined : { start: 0, end: size - 1 }
-      const bytes = await buffer(await store.get(key, range))
-      requireSize(bytes, size)
-      return bytes
-    },
-
-    async head(key) {
-      checkBlobKey(key)
-      try {
-        const { headers } = await client.send({ method: 'HEAD', key })
-        const storedAt = Date.parse(headers['last-modified'] ?? '')
-        return { size: Number(headers['content-length']), storedAt }
-      } catch (error) {
-        if (isMissing(error)) return undefined
-        throw error
-      }
-    },
-
-    remove,
-
-    removeAll: (keys) => removeEach(keys, remove),
-
-    async *list() {
-      for await (const { key, ...facts } of listObjects(client, address)) {
-        if (isBlobKey(key)) yield { key, ...facts }
-      }
-    },
-
-    async sweepTemporary(idleMs) {
-      // The store records the time of writes; the margin of the callers covers clocks that differ.
-      const before = Date.now() - idleMs
-      let removed = 0
-      for await (const upload of listUploads(client, address)) {
-        if (underWay.has(upload.uploadId) || upload.begunAt > before) continue
-        if ((await lastWriteOf(client, upload)) > before) continue
-        await abortUpload(client, upload)
-        removed += 1
-      }
-      return removed
-    },
-
-    direct: {
-      readAddress(key, { seconds, contentType, disposition, cacheControl }) {
-        checkBlobKey(key)
-        const query = {
-          'response-content-type': contentType,
-          'response-content-disposition': disposition,
-          'response-cache-control': cacheControl,
-        }
-        return client.presign({ method: 'GET', key, lifetime: seconds, query })
-      },
-
-      writeAddress(key, { size, seconds }) {
-        checkBlobKey(key)
-        // The length is signed, so that the store refuses content of any other.
-        const headers = { 'content-length': String(size) }
-        return client.presign({ method: 'PUT', key, lifetime: seconds, headers })
-      },
-    },
-
-    check: () => check(1),
+async function get(
+  { client, idleTimeout }: Place,
+  key: string,
+  range?: ByteRange,
+): Promise<Readable> {
+  checkBlobKey(key)
+  if (range) requireOrdered(range)
+  const first = await openObject(client, key, rangeHeader(range))
+  const etag = first.headers.etag
+  const { start, end } = extentOf(first.headers)
+  if (Number.isNaN(end)) {
+    first.destroy()
+    throw new S3ConnectionError('The object store does not say how long a content is.')
   }
-  return store
+  if (range && (start !== range.start || end !== range.end)) {
+    first.destroy()
+    throw outside(range)
+  }
+  return readResuming({
+    first,
+    start,
+    end,
+    idleTimeout,
+    // `if-match`: the rest of another content must not follow what was read before.
+    reopen: (from, signal) =>
+      openObject(
+        client,
+        key,
+        { ...rangeHeader({ start: from, end }), ...(etag && { 'if-match': etag }) },
+        signal,
+      ),
+  })
+}
+
+async function read(place: Place, key: string, size: number): Promise<Buffer> {
+  // An empty object has no range that could be requested.
+  const range = size === 0 ? undefined : { start: 0, end: size - 1 }
+  const bytes = await buffer(await get(place, key, range))
+  requireSize(bytes, size)
+  return bytes
+}
+
+async function head({ client }: Place, key: string): Promise<BlobFacts | undefined> {
+  checkBlobKey(key)
+  try {
+    const { headers } = await client.send({ method: 'HEAD', key })
+    const storedAt = Date.parse(headers['last-modified'] ?? '')
+    return { size: Number(headers['content-length']), storedAt }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+async function remove({ client }: Place, key: string): Promise<void> {
+  checkBlobKey(key)
+  try {
+    await client.send({ method: 'DELETE', key })
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}
+
+async function* list({ client, address }: Place) {
+  for await (const { key, ...facts } of listObjects(client, address)) {
+    if (isBlobKey(key)) yield { key, ...facts }
+  }
+}
+
+async function sweepTemporary(
+  { client, address, underWay }: Place,
+  idleMs: number,
+): Promise<number> {
+  // The store records the time of writes; the margin of the callers covers clocks that differ.
+  const before = Date.now() - idleMs
+  let removed = 0
+  for await (const upload of listUploads(client, address)) {
+    if (underWay.has(upload.uploadId) || upload.begunAt > before) continue
+    if ((await lastWriteOf(client, upload)) > before) continue
+    await abortUpload(client, upload)
+    removed += 1
+  }
+  return removed
+}
+
+async function readAddress(
+  client: S3Client,
+  key: string,
+  { seconds, contentType, disposition, cacheControl }: ReadAddressOptions,
+): Promise<string> {
+  checkBlobKey(key)
+  const query = {
+    'response-content-type': contentType,
+    'response-content-disposition': disposition,
+    'response-cache-control': cacheControl,
+  }
+  return await client.presign({ method: 'GET', key, lifetime: seconds, query })
+}
+
+async function writeAddress(
+  client: S3Client,
+  key: string,
+  { size, seconds }: { size: number; seconds: number },
+): Promise<string> {
+  checkBlobKey(key)
+  // The length is signed, so that the store refuses content of any other.
+  const headers = { 'content-length': String(size) }
+  return await client.presign({ method: 'PUT', key, lifetime: seconds, headers })
 }
 
 async function openObject(
