@@ -10,7 +10,7 @@ export const roles = [
 
 export type Role = (typeof roles)[number]
 
-/** What each role may do, for people who choose or have one. The table below has the particulars. */
+/** Descriptions of the roles, for people who choose or have one. The table of permissions has the particulars. */
 export const roleTexts: Record<Role, string> = {
   viewer: 'Sees bots, conversations and files, and changes nothing.',
   billing: 'Sees the workspace, its limits and its members. Nothing is charged here.',
@@ -27,7 +27,7 @@ const builders: readonly Role[] = ['developer', 'manager', 'administrator', 'own
 const managers: readonly Role[] = ['manager', 'administrator', 'owner']
 const administrators: readonly Role[] = ['administrator', 'owner']
 
-/** What a permission allows, and the roles that have it. */
+/** The description of a permission, and the roles that have it. */
 interface PermissionEntry {
   /** Completes "Members with this permission may …". */
   allows: string

@@ -16,12 +16,12 @@ export type BotReach =
   | { readonly kind: 'only'; readonly botId: string }
   | { readonly kind: 'except'; readonly botIds: readonly string[] }
 
-/** What a member may do in a workspace: by their role, the lists of bots, and the limits of their token. */
+/** The rights of a member in a workspace, by their role, the lists of bots, and the limits of their token. */
 export interface Rights {
   readonly role: Role
   readonly permissions: ReadonlySet<WorkspacePermission>
   readonly bots: BotReach
-  /** Those of the token. */
+  /** Limits of the token. */
   readonly limits: TokenLimits
 }
 
@@ -104,7 +104,7 @@ export function requirePermission(
   )
 }
 
-/** @throws ApiError `Forbidden` for a token that is limited to one bot: it changes and shows nothing of the workspace beyond */
+/** @throws ApiError `Forbidden` for a token that is limited to one bot, which has no access to the rest of the workspace */
 export function requireWholeWorkspace({ limits }: Rights): void {
   if (limits.botId === undefined) return
   throw new ApiError(

@@ -35,7 +35,7 @@ export function createLineJoiner(texts: () => Iterable<string>): LineJoiner {
     return known.has(word.toLowerCase())
   }
 
-  /** What stands between two lines; `cut` is instead of the hyphen of the first one. */
+  /** The text between two lines; `cut` replaces the hyphen of the first one. */
   function jointOf(end: string, next: string): '' | ' ' | 'cut' {
     const head = /(\p{L}[\p{L}\p{N}-]*)[\u00ad\u2010-]$/u.exec(end)?.[1]
     const tail = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u.exec(next)?.[0]

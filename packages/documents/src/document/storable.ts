@@ -2,7 +2,7 @@
 const unstorable =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it removes control characters
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]/gu
-/** Those of them that stand between words: ends of lines and pages, and separators of fields and records. */
+/** Control characters between words: ends of lines and pages, and separators of fields and records. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 const separators = /[\x0b\x0c\x1c-\x1f]/g
 const mayBeUnstorable =

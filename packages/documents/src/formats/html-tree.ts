@@ -8,7 +8,7 @@ import type { XmlElement } from './xml.js'
 /** A node of a page: an element or a text. Names are local and in lower case in both syntaxes of pages. */
 export type PageNode = XmlElement | string
 
-/** Where to report what is not read, and the place that is named for it. */
+/** The omissions that receive what is not read, and the place that is named for it. */
 interface Report {
   omissions: Omissions
   place?: OmissionPlace

@@ -113,7 +113,7 @@ function decodePairs(set: CharacterSet, pairs: string): string {
   return characters.join('')
 }
 
-/** What bytes between two marks are. */
+/** The character set of the bytes between two marks. */
 type Mode = CharacterSet | 'ascii' | 'katakana' | 'unknown'
 
 const setsByLetter: Readonly<Record<string, Mode>> = {

@@ -16,7 +16,7 @@ export interface Instances {
   /** Takes one out of service; it ends at once. */
   abort(instance: Instance): void
   inService(): Instance[]
-  /** Those that were taken out of service and have not ended, as they are when each is reached. */
+  /** Instances that were taken out of service and have not ended, as they are when each is reached. */
   ending(): Iterable<Instance>
   all(): Instance[]
   /** Resolves when those that are ending now have ended. */
@@ -29,9 +29,9 @@ const retireMs = 15 * 60 * 1000
 export function createInstances(): Instances {
   /** The instance that serves each owner, by key. */
   const serving = new Map<string, Instance>()
-  /** Those for requests that are suspected of ending the code, likewise. */
+  /** Instances for requests that are suspected of ending the code, likewise. */
   const alone = new Map<string, Instance>()
-  /** Those that end. */
+  /** Instances that are ending. */
   const retiring = new Map<Instance, Promise<void>>()
 
   const placesFor = ({ isAlone }: Place) => (isAlone ? alone : serving)

@@ -96,7 +96,7 @@ function inPlace(db: Db, { botId, fileId, generation }: Place) {
     .where('generation', '=', generation)
 }
 
-/** Those of the given numbers that belong to a generation. */
+/** The given numbers that belong to a generation. */
 export async function listOwnNumbers(
   db: Db,
   place: Place,

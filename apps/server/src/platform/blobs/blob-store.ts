@@ -55,7 +55,7 @@ export interface BlobStore {
    * Removes what interrupted puts of any process left behind.
    * @param idleMs only what was not written to for so long: other processes may be putting now.
    *   Puts of this process are never touched, so 0 is right where it is the only one.
-   * @returns how many leftovers went
+   * @returns the number of leftovers that were removed
    */
   sweepTemporary(idleMs: number): Promise<number>
 
@@ -63,8 +63,8 @@ export interface BlobStore {
   readonly direct?: DirectAccess
 
   /**
-   * Path of the file that a blob is, for processes of this machine to read; absent where blobs are no
-   * files here, and undefined where blobs of so many bytes are none. There may be nothing at it, now or later:
+   * Path of the file that a blob is, for processes of this machine to read; absent where blobs are not
+   * files here, and undefined where blobs of this size are not. There may be nothing at it, now or later:
    * blobs are removed while others know of them.
    */
   localPath?(key: string, size: number): string | undefined
@@ -82,7 +82,7 @@ export interface DirectAccess {
 }
 
 export interface ReadAddressOptions {
-  /** Lifetime, from 1 to 604,800. */
+  /** Lifetime in seconds, from 1 to 604,800. */
   seconds: number
   contentType: string
   /** Value of `Content-Disposition`. */

@@ -62,7 +62,7 @@ const insertBlob = prepared<SmallBlobsTable>()((db, parameter) =>
 /**
  * A store that keeps small blobs in the database, and all others in a store of files. A small one is stored by a
  * transaction that shares its commit with others, where a file of its own takes two flushes of the disk.
- * What was put into the other store by an earlier version is still found there.
+ * Blobs that an earlier version put into the other store are still found there.
  */
 export function withSmallBlobs(
   files: BlobStore,

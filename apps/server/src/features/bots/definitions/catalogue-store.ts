@@ -20,7 +20,7 @@ export interface CatalogueFilter {
   search: string | undefined
 }
 
-/** Those that every workspace may use. */
+/** Visibilities of what every workspace may use. */
 export const published = ['public', 'unlisted'] as const
 
 const summary = [

@@ -53,7 +53,7 @@ export interface LineFilter {
   messageContains: string | undefined
 }
 
-/** What lines may be about, with an index each: the first one that a filter names is the most selective. */
+/** Subjects of lines, with an index each: the first one that a filter names is the most selective. */
 export const subjects = {
   conversation_id: 'conversationId',
   workflow_id: 'workflowId',

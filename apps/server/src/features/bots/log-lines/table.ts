@@ -19,7 +19,7 @@ export interface LogLinesTable {
   conversation_id: string | null
   message_id: string | null
   event_id: string | null
-  /** When it happened, according to the writer. */
+  /** Time at which it happened, according to the writer. */
   created_at: string
 }
 

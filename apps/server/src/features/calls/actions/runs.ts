@@ -80,7 +80,7 @@ export function createActionRuns(deps: ActionRunsDeps) {
       })
     } catch (err) {
       // The action was run; a failure to record it must not fail the call.
-      log.warn({ err, botId }, 'the run of an action could not be written down')
+      log.warn({ err, botId }, 'the run of an action could not be stored')
     }
   }
 

@@ -62,7 +62,7 @@ export async function listTexts(db: Db, ids: readonly string[]): Promise<Message
     .execute()
 }
 
-/** Those of the messages with these ids that exist in one of the bots, with their conversations. */
+/** The messages with these ids that exist in one of the bots, with their conversations. */
 export async function listPlaces(
   db: Db,
   botIds: readonly string[],

@@ -100,7 +100,7 @@ export async function deleteOpen(tx: Tx, replayId: string): Promise<void> {
   await tx.deleteFrom('replayed_deliveries').where('replay_id', '=', replayId).execute()
 }
 
-/** Those of the given deliveries that are of some bots and have some statuses, oldest first. */
+/** The given deliveries that belong to some bots and have some statuses, oldest first. */
 export async function listGiven(
   db: Db,
   ids: readonly string[],

@@ -20,7 +20,7 @@ class BackupInterruptedError extends Error {
   override readonly name = 'BackupInterruptedError'
 }
 
-/** That this is the only backup, and that contents stay. */
+/** Ensures that this is the only backup, and that no content is removed meanwhile. */
 export interface Lease {
   /** Aborted when that is lost. */
   readonly signal: AbortSignal

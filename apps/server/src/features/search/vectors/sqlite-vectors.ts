@@ -143,7 +143,7 @@ const selectExisting = prepared<{ near: string; space: number; botId: string; no
   },
 )
 
-/** Those that still exist and that the caller may find, in order. */
+/** The neighbours that still exist and that the caller may find, in order. */
 async function onlyFound(
   db: Db,
   { space, scope, tags, limit }: NeighbourSearch,

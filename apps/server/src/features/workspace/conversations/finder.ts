@@ -48,11 +48,11 @@ interface CandidateList {
 /** Bounds of the work of one call, in conversations. */
 interface Bounds {
   /**
-   * That a filter may select to be looked at one by one; with more than that, conversations are read in the
-   * order of activity until there are enough.
+   * Conversations of a filter that are looked at one by one; if it selects more, conversations are read in the
+   * order of activity until enough match.
    */
   candidates: number
-  /** Messages that may say what is asked for, for their conversations to be looked at one by one. */
+  /** Messages with the words of the filter whose conversations are looked at one by one. */
   messages: number
   /** Read in the order of activity. */
   examined: number
@@ -114,7 +114,7 @@ export function createFinder({ db, search, bounds = usualBounds }: FinderDeps) {
     return { rows, isComplete: matches?.isComplete ?? true }
   }
 
-  /** Those of some conversations that match, apart from the time, in no order. */
+  /** The given conversations that match, apart from the time, in no order. */
   async function narrow(
     selection: ConversationSelection,
     ids: readonly string[],

@@ -9,7 +9,7 @@ import {
 import type { Db } from '../../../platform/db/schema.js'
 import type { Period } from '../../../platform/db/time-ranges.js'
 
-/** Where a scan begins, and how far it goes. */
+/** Start and limits of a scan. */
 interface ScanRequest {
   selection: LogSelection
   period: Period

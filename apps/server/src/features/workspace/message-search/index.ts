@@ -39,8 +39,8 @@ export interface MessageSearch extends Feature {
     limit: number,
   ): Promise<ConversationMatches | undefined>
   /**
-   * Those of some conversations in which a message says it. Reads the messages, the newest first, which for words
-   * that many messages have is soon done.
+   * The given conversations in which a message contains the phrases. Reads their messages, the newest first, which takes
+   * little time for words that many messages have.
    */
   findIn(conversationIds: readonly string[], query: PhraseQuery): Promise<Set<string>>
 }
