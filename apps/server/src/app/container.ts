@@ -78,17 +78,16 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   closers.add('responses during the start', endStarting)
   const context = await openContext(options, closers)
   phase = 'it is starting'
-  const { config, log, clock, database } = context
-  let base = config.publicUrl
-  let local = config.publicUrl
+  const { config, log, database } = context
+  const own: OwnAddresses = { base: config.publicUrl, local: config.publicUrl }
   const blobs = await openBlobs(context, { sweep: true })
   const slices = createFeatures(
     context,
     {
       blobs,
       addresses: createAddresses(
-        () => base,
-        () => local,
+        () => own.base,
+        () => own.local,
       ),
     },
     options,
@@ -112,65 +111,13 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   const idempotency = createIdempotencyStore(context)
   if (config.roles.worker) await startWorker(context, features, idempotency, closers)
 
-  const meter = config.metrics.access === 'off' ? undefined : createRequestMeter()
-  const metrics = meter && renderAll(context, slices.list, slices.checks, meter, closers)
   let stopping = false
-  const probes = serviceRoutes({
-    checks: slices.checks,
-    instance: context.keys.instance,
-    isStopping: () => stopping,
-  })
-  const served = config.roles.api ? features : []
-  const app = await createApp({
-    routes: [
-      ...probes,
-      ...served.flatMap((feature) => feature.routes ?? []),
-      ...(options.extraRoutes ?? []),
-    ],
-    rawRoutes: served.flatMap((feature) => feature.rawRoutes ?? []),
-    rawSockets: served.flatMap((feature) => feature.rawSockets ?? []),
-    authenticator: { ...slices.access.authenticator, ...slices.chat.authenticator },
-    sessionCookies:
-      config.dashboard === 'on'
-        ? createSessionCookies({
-            installation: context.keys.installation.slice(0, 8),
-            baseUrl: () => base,
-            clock,
-          })
-        : undefined,
+  const app = await openApp(context, options, {
+    slices,
     idempotency,
-    rateLimiter: createLimiter(context),
-    throttle: createThrottle({ clock, rates: config.chatRates }),
-    exemptLoopback: config.rateLimit.exemptLoopback,
-    allowance: config.rateLimit.burst,
-    log,
-    newRequestId: () => context.ids.next('req'),
-    trustedProxies: config.trustedProxies,
-    warnAboutProxy: hasPublicUrl(config) ? undefined : createProxyWarning(log),
-    meter,
-    tracing,
-    bodyLimits: {
-      small: { bytes: config.limits.bodyBytes, setting: limitSettings.bodyBytes.name },
-      large: { bytes: config.limits.adminBodyBytes, setting: limitSettings.adminBodyBytes.name },
-    },
-    allowedOrigins: config.allowedOrigins,
-    chatOrigins: {
-      allowsChatOrigin: slices.chat.webchatSettings.allowsOrigin,
-      baseUrl: () => base,
-    },
-    checkResponses: options.checkResponses ?? false,
-    mountOthers: (others, http) => {
-      const hasDashboard = config.dashboard === 'on' && config.roles.api
-      mountReference(others, http, { version, hasDashboard })
-      if (hasDashboard) {
-        mountDashboard(others, http, { basePath: new URL(base).pathname.replace(/\/$/, '') })
-      }
-      if (config.roles.api) {
-        const { inForce } = slices.chat.webchatSettings
-        mountWebchat(others, http, { readSettings: inForce, baseUrl: () => base })
-      }
-      if (metrics) mountMetrics(others, http, config.metrics, metrics)
-    },
+    own,
+    isStopping: () => stopping,
+    closers,
   })
   const listener = createListener(app)
   closers.add('http', async (timeLeft) => {
@@ -186,32 +133,128 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     if (made !== undefined) log.warn({ tokenFile: made.tokenFile }, 'the token was made and kept')
     throw error
   })
-  base = ownAddress(config, app.server.address())
-  if (config.roles.api) local = loopbackAddress(config, app.server.address())
+  own.base = ownAddress(config, app.server.address())
   if (config.roles.api) {
-    // Not awaited: who sees that the server is ready may stop it at once.
-    const written = writeAddressFile(config.dataDir, { address: base, local }).catch(
-      (err: unknown) =>
-        log.warn({ err }, 'commands in this folder cannot find the server by themselves'),
-    )
-    closers.add('address file', async () => {
-      await written
-      await removeAddressFile(config.dataDir)
-    })
+    own.local = loopbackAddress(config, app.server.address())
+    showAddress(context, own, closers)
   }
   for (const feature of features) feature.ready?.()
-  log.info({ address: base, dataDir: config.dataDir, database: database.dialect.name }, 'listening')
+  log.info(
+    { address: own.base, dataDir: config.dataDir, database: database.dialect.name },
+    'listening',
+  )
 
   return {
     config,
     log,
-    address: base,
+    address: own.base,
     firstStart: made,
     stop: async (timeoutMilliseconds) => {
       stopping = true
       await closers.closeAll(timeoutMilliseconds)
     },
   }
+}
+
+/** The addresses of the server. With port 0 they are known once it listens. */
+interface OwnAddresses {
+  /** For callers. */
+  base: string
+  /** For programs on this machine. */
+  local: string
+}
+
+interface AppParts {
+  slices: ReturnType<typeof createFeatures>
+  idempotency: ReturnType<typeof createIdempotencyStore>
+  own: Readonly<OwnAddresses>
+  isStopping: () => boolean
+  closers: Closers
+}
+
+/** Builds the HTTP application, which does not listen yet, with what the roles of this process serve. */
+async function openApp(
+  context: Context,
+  options: ServerOptions,
+  { slices, idempotency, own, isStopping, closers }: AppParts,
+) {
+  const { config, log, clock } = context
+  const meter = config.metrics.access === 'off' ? undefined : createRequestMeter()
+  const metrics = meter && renderAll(context, slices.list, slices.checks, meter, closers)
+  const probes = serviceRoutes({
+    checks: slices.checks,
+    instance: context.keys.instance,
+    isStopping,
+  })
+  const served = config.roles.api ? slices.list : []
+  return await createApp({
+    routes: [
+      ...probes,
+      ...served.flatMap((feature) => feature.routes ?? []),
+      ...(options.extraRoutes ?? []),
+    ],
+    rawRoutes: served.flatMap((feature) => feature.rawRoutes ?? []),
+    rawSockets: served.flatMap((feature) => feature.rawSockets ?? []),
+    authenticator: { ...slices.access.authenticator, ...slices.chat.authenticator },
+    sessionCookies:
+      config.dashboard === 'on'
+        ? createSessionCookies({
+            installation: context.keys.installation.slice(0, 8),
+            baseUrl: () => own.base,
+            clock,
+          })
+        : undefined,
+    idempotency,
+    rateLimiter: createLimiter(context),
+    throttle: createThrottle({ clock, rates: config.chatRates }),
+    exemptLoopback: config.rateLimit.exemptLoopback,
+    allowance: config.rateLimit.burst,
+    log,
+    newRequestId: () => context.ids.next('req'),
+    trustedProxies: config.trustedProxies,
+    warnAboutProxy: hasPublicUrl(config) ? undefined : createProxyWarning(log),
+    meter,
+    tracing: options.tracing,
+    bodyLimits: {
+      small: { bytes: config.limits.bodyBytes, setting: limitSettings.bodyBytes.name },
+      large: { bytes: config.limits.adminBodyBytes, setting: limitSettings.adminBodyBytes.name },
+    },
+    allowedOrigins: config.allowedOrigins,
+    chatOrigins: {
+      allowsChatOrigin: slices.chat.webchatSettings.allowsOrigin,
+      baseUrl: () => own.base,
+    },
+    checkResponses: options.checkResponses ?? false,
+    mountOthers: (others, http) => {
+      const hasDashboard = config.dashboard === 'on' && config.roles.api
+      mountReference(others, http, { version, hasDashboard })
+      if (hasDashboard) {
+        mountDashboard(others, http, { basePath: new URL(own.base).pathname.replace(/\/$/, '') })
+      }
+      if (config.roles.api) {
+        const { inForce } = slices.chat.webchatSettings
+        mountWebchat(others, http, { readSettings: inForce, baseUrl: () => own.base })
+      }
+      if (metrics) mountMetrics(others, http, config.metrics, metrics)
+    },
+  })
+}
+
+/** Writes the file in which commands find the addresses of this server. */
+function showAddress(
+  { config, log }: Context,
+  own: Readonly<OwnAddresses>,
+  closers: Closers,
+): void {
+  // Not awaited: who sees that the server is ready may stop it at once.
+  const written = writeAddressFile(config.dataDir, { address: own.base, local: own.local }).catch(
+    (err: unknown) =>
+      log.warn({ err }, 'commands in this folder cannot find the server by themselves'),
+  )
+  closers.add('address file', async () => {
+    await written
+    await removeAddressFile(config.dataDir)
+  })
 }
 
 /** Renders what `/metrics` returns. */
