@@ -1,5 +1,10 @@
 import { describeSettings } from '../apps/server/dist/config/config.js'
-import { errorCatalogue, roles, roleTexts, workspacePermissions } from '../packages/contract/dist/index.js'
+import {
+  errorCatalogue,
+  roles,
+  roleTexts,
+  workspacePermissions,
+} from '../packages/contract/dist/index.js'
 
 const settings = describeSettings()
 
