@@ -327,12 +327,12 @@ describeEachEngine('the words of a question that name its subject', (engine) => 
   const files: readonly [key: string, content: string][] = [
     [
       'faq.md',
-      '# Questions of customers\n\n## How long does delivery take?\n\nA dinghy is delivered in eight weeks, a day sailer in five months.\n\n' +
+      '# Questions of customers\n\n## How long does it take?\n\nEight weeks.\n\n' +
         '## Can customers try a boat?\n\nYes. A trial sail of two hours costs 60 pounds.',
     ],
     [
       'repairs.csv',
-      'Work,Time,Worker\nReplace a mast step,6:45,Dev\nVarnish a rudder,26:30,Tunde\n',
+      'Work,Time,Worker\nReplace a mast step,6:45,Dev\nVarnish a rudder,26:30,Tunde\nSplice a halyard,0:50,Morag\nPaint a keel,9:15,Dev\n',
     ],
     [
       'lieferanten.csv',
@@ -354,7 +354,7 @@ describeEachEngine('the words of a question that name its subject', (engine) => 
     ['How long does it take to varnish a rudder?', 'repairs.csv'],
     ['customer number 00417', 'lieferanten.csv'],
     ['Who is customer 09001?', 'lieferanten.csv'],
-    ['How long does delivery take?', 'faq.md'],
+    ['How long does it take?', 'faq.md'],
   ])('count more than those that ask, and numbers of things count most: %s', async (query, key) => {
     const { passages } = await bot.as().searchFiles({ query, contextDepth: 0 })
     expect(passages[0]?.file.key).toBe(key)
