@@ -7,7 +7,7 @@ import { Form } from '../ui/form.js'
 import { NewPasswordField } from '../ui/new-password.js'
 import { ErrorPanel, Skeleton } from '../ui/states.js'
 import { useCodeOfAddress } from './code-of-address.js'
-import { Center } from './sign-in.js'
+import { Center, CodeForm } from './sign-in.js'
 import { rememberSignedIn } from './signed-in.js'
 
 type Reset = Awaited<ReturnType<Client['getPasswordReset']>>
@@ -45,6 +45,16 @@ function Known({ code }: { code: string }) {
 function ResetForm({ code, email }: { code: string; email: string }) {
   const navigate = useNavigate()
   const [password, setPassword] = useState('')
+  const [ticket, setTicket] = useState<string>()
+  const enter = () => void navigate({ to: '/' })
+  if (ticket !== undefined) {
+    const signIn = () => void navigate({ to: '/sign-in' })
+    return (
+      <Center title="Your password is set">
+        <CodeForm ticket={ticket} onDone={enter} onBack={signIn} />
+      </Center>
+    )
+  }
   return (
     <Center title={title}>
       <p>
@@ -54,11 +64,12 @@ function ResetForm({ code, email }: { code: string; email: string }) {
       <Form
         submit="Set the password"
         onSubmit={async () => {
-          await call({}, 'resetPassword', { code, password })
+          const { secondFactor } = await call({}, 'resetPassword', { code, password })
           // The browser may have been signed in to another account.
           queryClient.clear()
+          if (secondFactor !== undefined) return setTicket(secondFactor.ticket)
           rememberSignedIn(true)
-          await navigate({ to: '/' })
+          enter()
         }}
       >
         {(faultOf) => (

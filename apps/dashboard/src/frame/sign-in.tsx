@@ -5,7 +5,7 @@ import { call, watchSession } from '../api/queries.js'
 import { Button } from '../ui/button.js'
 import { botstead } from '../ui/commands.js'
 import { Dialog } from '../ui/dialog.js'
-import { Form, TextField } from '../ui/form.js'
+import { CodeField, Form, TextField } from '../ui/form.js'
 import { ErrorPanel, Skeleton } from '../ui/states.js'
 import { Toasts } from '../ui/toasts.js'
 import { useCodeOfAddress } from './code-of-address.js'
@@ -59,11 +59,20 @@ export function SignInForms({ onDone }: SignInProps) {
 function PasswordForm({ onDone }: SignInProps) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
+  const [ticket, setTicket] = useState<string>()
+  if (ticket !== undefined) {
+    return <CodeForm ticket={ticket} onDone={onDone} onBack={() => setTicket(undefined)} />
+  }
   return (
     <Form
       submit="Sign in"
       onSubmit={async () => {
-        await call({}, 'signInWithPassword', { email: email.trim(), password })
+        const { secondFactor } = await call({}, 'signInWithPassword', {
+          email: email.trim(),
+          password,
+        })
+        setPassword('')
+        if (secondFactor !== undefined) return setTicket(secondFactor.ticket)
         rememberSignedIn(true)
         onDone()
       }}
@@ -97,6 +106,45 @@ function PasswordForm({ onDone }: SignInProps) {
         </>
       )}
     </Form>
+  )
+}
+
+interface CodeFormProps extends SignInProps {
+  ticket: string
+  /** Begins again, when too much time has passed. */
+  onBack: () => void
+}
+
+/** The second step: a code of the authenticator app, or a recovery code. */
+export function CodeForm({ ticket, onDone, onBack }: CodeFormProps) {
+  const [code, setCode] = useState('')
+  return (
+    <>
+      <Form
+        submit="Sign in"
+        onSubmit={async () => {
+          await call({}, 'signInWithSecondFactor', { ticket, code })
+          rememberSignedIn(true)
+          onDone()
+        }}
+      >
+        {(faultOf) => (
+          <CodeField
+            label="Code"
+            autoFocus
+            hint="Of six digits, from your authenticator app; or one of your recovery codes."
+            error={faultOf('code')}
+            value={code}
+            onChange={setCode}
+          />
+        )}
+      </Form>
+      <div>
+        <Button kind="quiet" onClick={onBack}>
+          Enter the password again
+        </Button>
+      </div>
+    </>
   )
 }
 

@@ -75,6 +75,24 @@ interface TextProps {
   onChange: (value: string) => void
 }
 
+/** A code of an authenticator app, which browsers and phones fill in. */
+export function CodeField({
+  onChange,
+  ...props
+}: TextProps & FieldProps & { autoFocus?: boolean }) {
+  return (
+    <TextField
+      required
+      maxLength={64}
+      autoComplete="one-time-code"
+      autoCapitalize="none"
+      spellCheck={false}
+      {...props}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  )
+}
+
 /** The name of something, with the limits that all names have. */
 export function NameField({ onChange, ...props }: TextProps) {
   return (

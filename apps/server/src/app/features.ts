@@ -239,7 +239,7 @@ function addBots({ context, addresses, storage, add }: Base) {
       alone: config.databaseUrl === undefined,
     }),
   )
-  add(createSignIn({ ...storage, accounts, passwords, access }))
+  add(createSignIn({ ...storage, sealer, addresses, accounts, passwords, access }))
   const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))
   const issues = add(
     createIssues({

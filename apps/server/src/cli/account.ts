@@ -28,8 +28,9 @@ export function accountCommand(): Command {
       'End the sessions of an account, and print a link that sets its password, once and within a day.',
     )
     .argument('<address>', 'email address of the account')
-    .action(async (address: string) => {
-      await printLink((accounts) => accounts.reset(address))
+    .option('--second-factor', 'also remove its second factor, for people who lost it')
+    .action(async (address: string, options: { secondFactor?: boolean }) => {
+      await printLink((accounts) => accounts.reset(address, options))
     })
   command
     .command('list')
@@ -39,9 +40,10 @@ export function accountCommand(): Command {
       const { withOperatorAccounts: withAccounts } = await import('../app/offline.js')
       await withAccounts(await findSettings(config), async (accounts) => {
         for (const account of await accounts.list()) {
-          const { email, display_name: name, created_at: createdAt, hasPassword } = account
-          const password = hasPassword ? 'password' : 'no password'
-          out.line(`${email}  ${createdAt}  ${password}  ${name ?? ''}`)
+          const { email, display_name: name, created_at: createdAt } = account
+          const password = account.hasPassword ? 'password' : 'no password'
+          const means = account.hasSecondFactor ? `${password}, second factor` : password
+          out.line(`${email}  ${createdAt}  ${means}  ${name ?? ''}`)
         }
       })
     })

@@ -80,8 +80,8 @@ import { members } from './0180-members.js'
 import { codesInSearch } from './0181-codes-in-search.js'
 
 import { passwords } from './0182-passwords.js'
-
 import { preferences } from './0190-preferences.js'
+import { secondFactors } from './0191-second-factors.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -166,4 +166,5 @@ export const migrations: readonly Migration[] = [
   codesInSearch,
   passwords,
   preferences,
+  secondFactors,
 ]

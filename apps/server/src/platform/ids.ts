@@ -49,6 +49,7 @@ export type TokenPrefix =
   | 'bp_inv_'
   | 'bp_dev_'
   | 'bp_res_'
+  | 'bp_tic_'
 
 /** Fills the whole buffer with unpredictable bytes. */
 export type RandomSource = (buffer: Uint8Array) => void

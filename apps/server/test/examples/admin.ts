@@ -30,6 +30,12 @@ const withoutReset = (more: object): Example => ({
 
 const password = 'seven green teapots'
 
+/** A tenant has no second factor, whose code would be another one at each time. */
+const withoutFactor = (body: object): Example => ({
+  request: () => ({ body }),
+  foreign: 'ResourceNotFound',
+})
+
 /** Belongs to the server, and not to a tenant. */
 const forOperator = (request: ReturnType<Example['request']>): Example => ({
   request: () => request,
@@ -52,6 +58,10 @@ export const adminExamples: Examples = {
     request: () => ({ body: { email: 'nobody@example.com', password } }),
     foreign: 'Unauthorized',
   },
+  signInWithSecondFactor: {
+    request: () => ({ body: { ticket: 'bp_tic_none', code: '123456' } }),
+    foreign: 'Unauthorized',
+  },
   getPasswordReset: withoutReset({}),
   resetPassword: withoutReset({ password }),
   getAccountSecurity: own(),
@@ -59,6 +69,13 @@ export const adminExamples: Examples = {
   changeAccountEmail: own(({ botId }) => ({
     body: { email: `of-${botId}@example.com`, currentPassword: password },
   })),
+  startSecondFactor: {
+    request: () => ({ body: { currentPassword: 'another' } }),
+    foreign: 'InvalidPayload',
+  },
+  confirmSecondFactor: withoutFactor({ code: '123456' }),
+  renewRecoveryCodes: withoutFactor({ currentPassword: password, code: '123456' }),
+  removeSecondFactor: withoutFactor({ currentPassword: password, code: '123456' }),
 
   listBotApiKeys: {
     request: ({ botId }) => ({ query: { botId } }),

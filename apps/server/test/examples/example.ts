@@ -8,7 +8,13 @@ export interface Example {
   /** Headers of the operation itself. */
   headers?: Record<string, string>
   /** Type of the refusal of foreign ids; `own` when it names none and acts on the caller's things. */
-  foreign: 'ResourceNotFound' | 'ReferenceNotFound' | 'Forbidden' | 'Unauthorized' | 'own'
+  foreign:
+    | 'ResourceNotFound'
+    | 'ReferenceNotFound'
+    | 'Forbidden'
+    | 'Unauthorized'
+    | 'InvalidPayload'
+    | 'own'
 }
 
 /** Acts on what is the caller's. */

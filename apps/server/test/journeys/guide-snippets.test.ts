@@ -173,7 +173,7 @@ it('code of the guide to teams chooses a password, with which its person signs i
     email: 'ann@example.com',
     password: 'seven green teapots',
   })
-  expect(session.current).toBe(true)
+  expect(session?.current).toBe(true)
 })
 
 it('code of the guide to files uploads and reads', async () => {

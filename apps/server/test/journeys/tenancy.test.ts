@@ -7,6 +7,7 @@ import { beginningOf, expectRefusal, type Request, send } from '../request.js'
 import { addAccount, type Login, settle, type Tenant, uploadText } from '../tenant.js'
 
 const statuses = {
+  InvalidPayload: 400,
   ResourceNotFound: 404,
   ReferenceNotFound: 400,
   Forbidden: 403,

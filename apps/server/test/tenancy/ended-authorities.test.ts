@@ -1,12 +1,15 @@
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
+import type { Client } from '@botstead/contract'
 import pg from 'pg'
 import { describe, expect, inject, it, vi } from 'vitest'
 import { runCommand } from '../processes.js'
+import { addAccount } from '../tenant.js'
 import { installAt, openTunnel, output } from '../tunnel-tool.js'
 import { asAdmin, bySse, openRoom, type Room } from './rooms.js'
 import { places, placesElsewhere, useServers } from './two-servers.js'
 
+const password = 'seven green teapots'
 const logs = '/v1/admin/logs/stream'
 
 describe.each(places)('at $name (another process: $isElsewhere)', (place) => {
@@ -92,6 +95,47 @@ describe.each(places)('at $name (another process: $isElsewhere)', (place) => {
       expect(stream.ended).toBe(false)
       pass(6000)
       await vi.waitFor(() => expect(stream.ended).toBe(true))
+    })
+  })
+
+  it.each([
+    ['all others are ended', (page: Client) => page.deleteOtherSessions()],
+    [
+      'its password is changed',
+      (page: Client) =>
+        page.changePassword({ password: 'nine purple ladders', currentPassword: password }),
+    ],
+  ])('a session and its streams end when %s', async (_, end) => {
+    const { address, first, untimed } = servers()
+    await untimed(async () => {
+      const login = await addAccount(first)
+      const owner = first.client(login)
+      await owner.changePassword({ password })
+      const { account } = await owner.getAccount()
+      const signIn = async (url: string) => {
+        const response = await fetch(`${url}/v1/admin/sign-in/password`, {
+          method: 'POST',
+          headers: { origin: url, 'content-type': 'application/json' },
+          body: JSON.stringify({ email: account.email, password }),
+        })
+        expect(response.status).toBe(201)
+        return (response.headers.getSetCookie()[0] ?? '').split(';')[0] ?? ''
+      }
+      const headers = { cookie: await signIn(address), origin: address }
+      const statusThere = async () =>
+        (await fetch(`${address}/v1/admin/account/me`, { headers })).status
+      const stream = await bySse(address + logs, {
+        ...headers,
+        'x-workspace-id': login.workspaceId,
+      })
+      // Known to the process from memory, whose clock stands still.
+      expect(await statusThere()).toBe(200)
+      const own = { cookie: await signIn(first.url), origin: first.url }
+      await end(first.client({ token: undefined, headers: own }))
+      await vi.waitFor(async () => expect(await statusThere()).toBe(401))
+      await vi.waitFor(() => expect(stream.ended).toBe(true))
+      // Tokens stay.
+      await owner.getAccount()
     })
   })
 

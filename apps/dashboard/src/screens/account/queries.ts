@@ -1,6 +1,6 @@
 import type { Client } from '@botstead/contract'
 import { useQuery } from '@tanstack/react-query'
-import { change, read } from '../../api/queries.js'
+import { call, change, read } from '../../api/queries.js'
 
 /** The limits of a new token; those of its owner where they are absent. */
 export type NewToken = Parameters<Client['createPersonalAccessToken']>[0]
@@ -39,6 +39,18 @@ export function useAccountActions() {
     changePassword: async (password: string, currentPassword: string): Promise<void> => {
       await change({}, 'changePassword', { password, ...given(currentPassword) })
     },
+    /** Begins a second factor, which `confirmSecondFactor` puts into force. */
+    startSecondFactor: async (currentPassword: string) =>
+      await call({}, 'startSecondFactor', { currentPassword }),
+    /** @returns recovery codes */
+    confirmSecondFactor: async (code: string): Promise<string[]> =>
+      (await change({}, 'confirmSecondFactor', { code })).recoveryCodes,
+    /** @returns new recovery codes */
+    renewRecoveryCodes: async (proof: Proof): Promise<string[]> =>
+      (await change({}, 'renewRecoveryCodes', proof)).recoveryCodes,
+    removeSecondFactor: async (proof: Proof): Promise<void> => {
+      await change({}, 'removeSecondFactor', proof)
+    },
     createToken: async (input: NewToken): Promise<string> => {
       const { pat } = await change({}, 'createPersonalAccessToken', input)
       return pat.value
@@ -53,6 +65,12 @@ export function useAccountActions() {
     endOtherSessions: async (): Promise<number> =>
       (await change({}, 'deleteOtherSessions', {})).ended,
   }
+}
+
+/** The password and a code, for what a stolen session must not do. */
+interface Proof {
+  currentPassword: string
+  code: string
 }
 
 function given(currentPassword: string): { currentPassword?: string } {

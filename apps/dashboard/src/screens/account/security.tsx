@@ -6,12 +6,14 @@ import { Time } from '../../ui/time.js'
 import { note } from '../../ui/toasts.js'
 import { type AccountProps, CurrentPasswordField } from './profile.js'
 import { useAccountActions } from './queries.js'
+import { SecondFactorPart } from './second-factor.js'
 
 /** How the account signs in. */
 export function Security(props: AccountProps) {
   return (
     <Pane>
       <PasswordPart {...props} />
+      <SecondFactorPart {...props} />
     </Pane>
   )
 }

@@ -25,6 +25,33 @@ const email = Type.String({
 
 const code = Text(512, 'Code of a reset link: what stands behind `#` in its address.', 1)
 
+/** How far a sign-in came. */
+const progress = json(
+  Type.Object({
+    session: Type.Optional(Session),
+    secondFactor: Type.Optional(
+      Type.Object(
+        {
+          ticket: Type.String({
+            description: 'Proof of the first step, for `signInWithSecondFactor`.',
+          }),
+          expiresAt: Timestamp('Time at which the ticket stops working, five minutes later.'),
+        },
+        {
+          description:
+            'Instead of `session` if the account has a second factor: nobody is signed in yet.',
+        },
+      ),
+    ),
+  }),
+)
+
+const factorCode = Text(
+  64,
+  'Code of six digits that the authenticator app shows, or a recovery code. Each works once.',
+  1,
+)
+
 /** Sign-in of people, for pages of the server itself. */
 export const signIn = {
   withPassword: operation({
@@ -38,9 +65,27 @@ export const signIn = {
     auth: 'public',
     session: 'begins',
     body: Type.Object({ email, password, note: sessionNote }),
-    response: json(wrap('session', Session)),
+    response: progress,
     status: 201,
     errors: ['Unauthorized', 'Forbidden'],
+  }),
+  withSecondFactor: operation({
+    id: 'signInWithSecondFactor',
+    method: 'POST',
+    path: '/v1/admin/sign-in/second-factor',
+    tag: 'Account',
+    summary: 'Sign a browser in with the code of a second factor',
+    description:
+      'The second step of `signInWithPassword` for accounts that have a second factor. Wrong codes make the next attempts wait.',
+    auth: 'public',
+    session: 'begins',
+    body: Type.Object({
+      ticket: Text(512, 'Ticket of the first step.', 1),
+      code: factorCode,
+    }),
+    response: json(wrap('session', Session)),
+    status: 201,
+    errors: ['Unauthorized', 'Forbidden', 'ResourceNotFound'],
   }),
   getReset: operation({
     id: 'getPasswordReset',
@@ -66,15 +111,22 @@ export const signIn = {
     tag: 'Account',
     summary: 'Set the password of an account with a reset link',
     description:
-      'The link works once. Ends all sessions of the account, and signs this browser in as `createSession` does.',
+      'The link works once. Ends all sessions of the account, and signs this browser in as `signInWithPassword` does.',
     auth: 'public',
     session: 'begins',
     body: Type.Object({ code, password: NewPassword }),
-    response: json(wrap('session', Session)),
+    response: progress,
     status: 201,
     errors: ['ResourceNotFound', 'Forbidden', 'Unauthorized'],
   }),
 }
+
+const provenPassword = Text(512, 'Present password.', 1)
+
+const recoveryCodes = Type.Array(Type.String({ description: 'A code that works once.' }), {
+  description:
+    'Ten codes for a sign-in without the app. Returned only here: the server stores hashes of them.',
+})
 
 /** How the caller signs in. */
 export const accountSecurity = {
@@ -91,6 +143,18 @@ export const accountSecurity = {
         hasPassword: Type.Boolean({ description: 'Whether the account has a password.' }),
         passwordChangedAt: Type.Optional(
           Timestamp('Time at which the password was set; absent without one.'),
+        ),
+        secondFactor: Type.Optional(
+          Type.Object(
+            {
+              since: Timestamp('Time since which it is in force.'),
+              recoveryCodesLeft: Type.Integer({
+                minimum: 0,
+                description: 'Recovery codes that were not used.',
+              }),
+            },
+            { description: 'The second factor of the account; absent without one.' },
+          ),
         ),
       }),
     ),
@@ -126,5 +190,68 @@ export const accountSecurity = {
     }),
     response: json(Empty),
     errors: ['AlreadyExists'],
+  }),
+  startSecondFactor: operation({
+    id: 'startSecondFactor',
+    method: 'POST',
+    path: '/v1/admin/account/second-factor',
+    tag: 'Account',
+    summary: 'Begin a second factor of the caller',
+    description:
+      'Makes the secret of an authenticator app. It is in force once `confirmSecondFactor` had a code of it; until then, each call replaces the secret.',
+    auth: 'account',
+    permission: 'account:write',
+    body: Type.Object({ currentPassword: provenPassword }),
+    response: json(
+      Type.Object({
+        secret: Type.String({ description: 'Secret in base 32, for those who type it.' }),
+        uri: Type.String({
+          description: 'The same as an `otpauth:` address, for a QR code that apps read.',
+        }),
+      }),
+    ),
+    status: 201,
+    errors: ['AlreadyExists'],
+  }),
+  confirmSecondFactor: operation({
+    id: 'confirmSecondFactor',
+    method: 'POST',
+    path: '/v1/admin/account/second-factor/confirm',
+    tag: 'Account',
+    summary: 'Put the second factor of the caller into force',
+    description: 'Ends all other sessions of the caller, which began without it.',
+    auth: 'account',
+    permission: 'account:write',
+    body: Type.Object({
+      code: Text(64, 'Code of six digits that the authenticator app shows now.', 1),
+    }),
+    response: json(Type.Object({ recoveryCodes })),
+    errors: ['ResourceNotFound'],
+  }),
+  renewRecoveryCodes: operation({
+    id: 'renewRecoveryCodes',
+    method: 'POST',
+    path: '/v1/admin/account/second-factor/recovery-codes',
+    tag: 'Account',
+    summary: 'Replace the recovery codes of the caller',
+    description: 'All codes of before stop working.',
+    auth: 'account',
+    permission: 'account:write',
+    body: Type.Object({ currentPassword: provenPassword, code: factorCode }),
+    response: json(Type.Object({ recoveryCodes })),
+    errors: ['ResourceNotFound'],
+  }),
+  removeSecondFactor: operation({
+    id: 'removeSecondFactor',
+    method: 'POST',
+    path: '/v1/admin/account/second-factor/remove',
+    tag: 'Account',
+    summary: 'Remove the second factor of the caller',
+    description: 'Also removes the recovery codes.',
+    auth: 'account',
+    permission: 'account:write',
+    body: Type.Object({ currentPassword: provenPassword, code: factorCode }),
+    response: json(Empty),
+    errors: ['ResourceNotFound'],
   }),
 }

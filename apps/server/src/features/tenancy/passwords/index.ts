@@ -5,8 +5,8 @@ import { createPasswordsService, type PasswordsDeps, type PasswordsService } fro
 import { deleteOldAttempts } from './store.js'
 import { attemptLifetime } from './throttle.js'
 
-export type { PasswordsService, ProvenPassword } from './service.js'
-export { type Counted, countAttempt, countedBy, forgiveAttempt } from './throttle.js'
+export type { PasswordsService } from './service.js'
+export { type Counted, countAttempt, forgiveAttempt } from './throttle.js'
 
 interface Deps extends Omit<PasswordsDeps, 'accounts'> {
   accounts: { service: AccountsService }

@@ -22,7 +22,7 @@ interface PasswordParts extends PasswordsDeps {
 }
 
 /** A password that was right a moment ago, to be settled in the transaction of what it permits. */
-export interface ProvenPassword {
+interface ProvenPassword {
   account: AccountRow
   /** The stored hash that it was compared with. */
   hash: string
@@ -44,6 +44,7 @@ export function createPasswordsService(deps: PasswordsDeps) {
     prove: provePassword,
     proveOwn: proveOwnPassword,
     settle: settlePassword,
+    countedBy: countedFor,
     find: findPassword,
     listAccounts: listAccountsWithPassword,
     rememberDevice,
@@ -126,15 +127,25 @@ async function compare(
   browser: Browser,
 ): Promise<ProvenPassword | undefined> {
   const accountId = account?.id ?? ''
-  const device = hashToken(browser.device ?? '')
-  const isKnown = await store.isKnownDevice(db, accountId, device)
-  const counted = countedBy(subject, isKnown ? device : undefined, browser)
+  const counted = await countedFor({ db }, subject, accountId, browser)
   await run((tx) => countAttempt(tx, clock, counted), { mayUseReserve: true })
   const hash = (await store.findPassword(db, accountId))?.hash
   const isRight = await hasher.verify(password, hash)
   if (account === undefined || hash === undefined || !isRight) return undefined
   const renewed = isOutdated(hash) ? await hasher.hash(password) : undefined
   return { account, hash, renewed, counted }
+}
+
+/** What the attempts of a browser to prove something of an account are counted by. */
+async function countedFor(
+  { db }: Pick<PasswordParts, 'db'>,
+  subject: string,
+  accountId: string,
+  browser: Browser,
+): Promise<Counted[]> {
+  const device = hashToken(browser.device ?? '')
+  const isKnown = await store.isKnownDevice(db, accountId, device)
+  return countedBy(subject, isKnown ? device : undefined, browser)
 }
 
 /**

@@ -5,12 +5,9 @@ import type { Feature } from '../../feature.js'
 import { type Access, toSession } from '../access/index.js'
 import type { AccountsService } from '../accounts/index.js'
 import type { PasswordsService } from '../passwords/index.js'
-import {
-  createSignInService,
-  type SignedIn,
-  type SignInDeps,
-  type SignInService,
-} from './service.js'
+import type { SignedIn, SignInDeps } from './deps.js'
+import { deleteExpiredTickets } from './second-factor-store.js'
+import { createSignInService, type Progress, type SignInService } from './service.js'
 import { deleteExpiredResets } from './store.js'
 
 export { createOperatorAccounts, type OperatorAccounts } from './operator.js'
@@ -32,13 +29,23 @@ export function createSignIn(deps: Deps): Feature {
   return {
     name: 'sign-in',
     routes: [...signInRoutes(service), ...securityRoutes(service)],
-    sweeps: [(tx) => deleteExpiredResets(tx, isoTime(deps.clock.now()))],
+    sweeps: [
+      (tx) => deleteExpiredResets(tx, isoTime(deps.clock.now())),
+      (tx) => deleteExpiredTickets(tx, isoTime(deps.clock.now())),
+    ],
   }
 }
 
 interface SigningCall {
   beginSession(value: string, expiresAt: string): void
   keepDevice(value: string): void
+}
+
+/** Hands the browser its session, or the ticket of the second step. */
+function answer(progress: Progress, call: SigningCall) {
+  if ('done' in progress) return welcome(progress.done, call)
+  const { value, expiresAt } = progress.waiting
+  return { secondFactor: { ticket: value, expiresAt } }
 }
 
 /** Hands the browser its session. */
@@ -51,7 +58,11 @@ function welcome({ session: { token, value }, device }: SignedIn, call: SigningC
 function signInRoutes(service: SignInService): Route[] {
   return [
     route(contract.signIn.withPassword, async (call) =>
-      welcome(await service.withPassword(call.body, call.browser), call),
+      answer(await service.withPassword(call.body, call.browser), call),
+    ),
+
+    route(contract.signIn.withSecondFactor, async (call) =>
+      welcome(await service.withSecondFactor(call.body, call.browser), call),
     ),
 
     route(contract.signIn.getReset, async ({ body }) => {
@@ -60,7 +71,7 @@ function signInRoutes(service: SignInService): Route[] {
     }),
 
     route(contract.signIn.reset, async (call) =>
-      welcome(await service.reset(call.body, call.browser), call),
+      answer(await service.reset(call.body, call.browser), call),
     ),
   ]
 }
@@ -76,6 +87,24 @@ function securityRoutes(service: SignInService): Route[] {
 
     route(contract.accountSecurity.changeEmail, async ({ actor, body, browser }) => {
       await service.changeEmail(actor, body, browser)
+      return {}
+    }),
+
+    route(
+      contract.accountSecurity.startSecondFactor,
+      async ({ actor, body, browser }) => await service.startSecondFactor(actor, body, browser),
+    ),
+
+    route(contract.accountSecurity.confirmSecondFactor, async ({ actor, body }) => ({
+      recoveryCodes: await service.confirmSecondFactor(actor, body.code),
+    })),
+
+    route(contract.accountSecurity.renewRecoveryCodes, async ({ actor, body, browser }) => ({
+      recoveryCodes: await service.renewRecoveryCodes(actor, body, browser),
+    })),
+
+    route(contract.accountSecurity.removeSecondFactor, async ({ actor, body, browser }) => {
+      await service.removeSecondFactor(actor, body, browser)
       return {}
     }),
   ]

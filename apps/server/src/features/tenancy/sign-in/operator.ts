@@ -1,13 +1,19 @@
 import type { Authorities } from '../../../platform/authorities.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import type { Run, Tx } from '../../../platform/db/schema.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { hashToken, newToken } from '../../../platform/ids.js'
 import { endSessions } from '../access/index.js'
 import type { AccountRow, AccountsService } from '../accounts/index.js'
 import type { PasswordsService } from '../passwords/index.js'
+import {
+  deleteSecondFactor,
+  deleteTicketsOf,
+  listAccountsWithSecondFactor,
+} from './second-factor-store.js'
 import { insertReset } from './store.js'
 
 export interface OperatorAccountsDeps {
+  db: Db
   run: Run
   clock: Clock
   accounts: Pick<AccountsService, 'create' | 'findByEmail' | 'listAll'>
@@ -20,6 +26,7 @@ export type OperatorAccounts = ReturnType<typeof createOperatorAccounts>
 /** An account as the operator sees it. */
 export interface ListedAccount extends Pick<AccountRow, 'email' | 'display_name' | 'created_at'> {
   hasPassword: boolean
+  hasSecondFactor: boolean
 }
 
 /** Milliseconds for which a link of the operator sets a password: it is passed on to somebody. */
@@ -48,21 +55,28 @@ export function createOperatorAccounts(deps: OperatorAccountsDeps) {
         return await addLink(tx, id)
       }),
 
-    /** Ends the sessions of an account. @returns the code of a link that sets its password */
-    reset: async (email: string): Promise<string> =>
+    /** Ends the sessions of an account, and its second factor if that is wanted. @returns the code of a link that sets its password */
+    reset: async (
+      email: string,
+      { secondFactor = false }: { secondFactor?: boolean } = {},
+    ): Promise<string> =>
       await run(async (tx) => {
         const account = await accounts.findByEmail(tx, email.toLowerCase())
         if (account === undefined) throw new Error(`There is no account with the address ${email}.`)
         await endSessions(deps, tx, account.id)
+        await deleteTicketsOf(tx, account.id)
+        if (secondFactor) await deleteSecondFactor(tx, account.id)
         return await addLink(tx, account.id)
       }),
 
     /** All accounts, oldest first. */
     async list(): Promise<ListedAccount[]> {
       const withPassword = await deps.passwords.listAccounts()
+      const withSecondFactor = new Set(await listAccountsWithSecondFactor(deps.db))
       return (await accounts.listAll()).map((row) => ({
         ...row,
         hasPassword: withPassword.has(row.id),
+        hasSecondFactor: withSecondFactor.has(row.id),
       }))
     },
   }

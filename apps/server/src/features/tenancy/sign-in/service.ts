@@ -2,55 +2,76 @@ import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { AccountActor } from '../../../domain/actor.js'
 import type { Browser } from '../../../domain/browser.js'
 import { bound } from '../../../platform/bound.js'
-import { type Clock, isoTime } from '../../../platform/clock.js'
-import type { Dialect } from '../../../platform/db/dialect.js'
-import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import { isoTime } from '../../../platform/clock.js'
+import type { Tx } from '../../../platform/db/schema.js'
 import { hashToken } from '../../../platform/ids.js'
-import type { MadeToken, SessionsService } from '../access/index.js'
-import type { AccountRow, AccountsService } from '../accounts/index.js'
-import type { PasswordsService } from '../passwords/index.js'
+import type { AccountRow } from '../accounts/index.js'
+import type { SignedIn, SignInDeps } from './deps.js'
+import {
+  confirmSecondFactor,
+  type FactorParts,
+  removeSecondFactor,
+  renewRecoveryCodes,
+  signInWithSecondFactor,
+  startSecondFactor,
+  type Ticket,
+  ticketFor,
+} from './second-factor.js'
+import { countRecoveryCodes, deleteTicketsOf, findSecondFactor } from './second-factor-store.js'
 import * as store from './store.js'
-
-export interface SignInDeps {
-  db: Db
-  run: Run
-  clock: Clock
-  dialect: Dialect
-  accounts: Pick<AccountsService, 'get' | 'findMany' | 'changeEmail'>
-  passwords: PasswordsService
-  sessions: Pick<SessionsService, 'begin' | 'endAll'>
-}
-
-/** A browser that was signed in. */
-export interface SignedIn {
-  session: MadeToken
-  /** Secret by which the browser is known at its next sign-in. */
-  device: string
-}
 
 export type SignInService = ReturnType<typeof createSignInService>
 
+/** How far a sign-in came: a session, or the ticket of the second step. */
+export type Progress = { done: SignedIn } | { waiting: Ticket }
+
 export function createSignInService(deps: SignInDeps) {
-  return bound(deps, {
-    withPassword: signInWithPassword,
-    getReset,
-    reset: resetPassword,
-    getSecurity,
-    changePassword,
-    changeEmail,
-  })
+  const parts: FactorParts = {
+    ...deps,
+    begin: (tx, accountId, browser, note) => begin(deps, tx, accountId, browser, note),
+  }
+  return {
+    ...bound(deps, {
+      withPassword: signInWithPassword,
+      getReset,
+      reset: resetPassword,
+      getSecurity,
+      changePassword,
+      changeEmail,
+    }),
+    ...bound(parts, {
+      withSecondFactor: signInWithSecondFactor,
+      startSecondFactor,
+      confirmSecondFactor,
+      renewRecoveryCodes,
+      removeSecondFactor,
+    }),
+  }
 }
 
 async function signInWithPassword(
   deps: SignInDeps,
   { email, password, note }: Body<typeof contract.signIn.withPassword>,
   browser: Browser,
-): Promise<SignedIn> {
+): Promise<Progress> {
   const proven = await deps.passwords.prove(email, password, browser)
   return await deps.run(async (tx) => {
     await deps.passwords.settle(tx, proven)
-    return await begin(deps, tx, proven.account.id, browser, note)
+    return await proceed(deps, tx, proven.account.id, browser, note)
   })
+}
+
+/** Begins the session of an account whose password was proven, or asks for its second factor. */
+async function proceed(
+  deps: SignInDeps,
+  tx: Tx,
+  accountId: string,
+  browser: Browser,
+  note = '',
+): Promise<Progress> {
+  const ticket = await ticketFor(deps, tx, accountId, note)
+  if (ticket !== undefined) return { waiting: ticket }
+  return { done: await begin(deps, tx, accountId, browser, note) }
 }
 
 async function begin(
@@ -80,14 +101,14 @@ async function resetPassword(
   deps: SignInDeps,
   { code, password }: Body<typeof contract.signIn.reset>,
   browser: Browser,
-): Promise<SignedIn> {
+): Promise<Progress> {
   const { account } = await getReset(deps, code)
   const hash = await deps.passwords.hash(password, ownerOf(account))
   return await deps.run(async (tx) => {
     const taken = await store.takeReset(tx, hashToken(code), isoTime(deps.clock.now()))
     if (taken !== account.id) throw noReset()
     await replacePassword(deps, tx, account.id, hash)
-    return await begin(deps, tx, account.id, browser)
+    return await proceed(deps, tx, account.id, browser)
   })
 }
 
@@ -110,14 +131,19 @@ async function replacePassword(
   await passwords.set(tx, accountId, hash)
   await passwords.forgetDevices(tx, accountId)
   await store.deleteResetsOf(tx, accountId)
+  await deleteTicketsOf(tx, accountId)
   await sessions.endAll(tx, accountId, keptSession)
 }
 
-async function getSecurity({ passwords }: SignInDeps, { accountId }: AccountActor) {
+async function getSecurity({ db, passwords }: SignInDeps, { accountId }: AccountActor) {
   const password = await passwords.find(accountId)
+  const since = (await findSecondFactor(db, accountId))?.since ?? undefined
   return {
     hasPassword: password !== undefined,
     ...(password !== undefined && { passwordChangedAt: password.changedAt }),
+    ...(since !== undefined && {
+      secondFactor: { since, recoveryCodesLeft: await countRecoveryCodes(db, accountId) },
+    }),
   }
 }
 

@@ -6,8 +6,39 @@ export interface PasswordResetsTable {
   expires_at: string
 }
 
+/** The authenticator apps of accounts. */
+export interface AccountSecondFactorsTable {
+  account_id: string
+  /** Sealed, in base 32. */
+  secret: string
+  /** Step of the newest code that was used: it and those before are of no use any more. */
+  last_step: number
+  /** Time from which it is in force; null until a first code has confirmed it. */
+  since: string | null
+}
+
+/** Codes for those who do not have their app at hand; using one deletes the row. */
+export interface AccountRecoveryCodesTable {
+  account_id: string
+  /** SHA-256 in hex. */
+  hash: string
+}
+
+/** Sign-ins whose password was right, and which wait for the second factor. */
+export interface SignInTicketsTable {
+  /** SHA-256 of the value in hex. */
+  hash: string
+  account_id: string
+  /** Name of the session that will begin. */
+  note: string
+  expires_at: string
+}
+
 declare module '../../../platform/db/schema.js' {
   interface Schema {
+    account_recovery_codes: AccountRecoveryCodesTable
+    account_second_factors: AccountSecondFactorsTable
     password_resets: PasswordResetsTable
+    sign_in_tickets: SignInTicketsTable
   }
 }

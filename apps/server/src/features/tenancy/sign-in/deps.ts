@@ -1,0 +1,29 @@
+import type { Addresses } from '../../../domain/addresses.js'
+import type { Clock } from '../../../platform/clock.js'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
+import type { Sealer } from '../../../platform/security/sealing.js'
+import type { MadeToken, SessionsService } from '../access/index.js'
+import type { AccountsService } from '../accounts/index.js'
+import type { PasswordsService } from '../passwords/index.js'
+
+/** The parts that sign-in is built from. */
+export interface SignInDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  dialect: Dialect
+  /** Seals the secrets of authenticator apps. */
+  sealer: Sealer
+  addresses: Pick<Addresses, 'base'>
+  accounts: Pick<AccountsService, 'get' | 'findMany' | 'changeEmail'>
+  passwords: PasswordsService
+  sessions: Pick<SessionsService, 'begin' | 'endAll'>
+}
+
+/** A browser that was signed in. */
+export interface SignedIn {
+  session: MadeToken
+  /** Secret by which the browser is known at its next sign-in. */
+  device: string
+}
