@@ -76,14 +76,6 @@ export function describeInUsual(name: string, define: () => void): void {
   if (part !== 'long') describe(name, define)
 }
 
-/** The same as `describeEachEngine` for tests that only the long run has, on both engines. */
-export function describeEachInLong(name: string, define: (engine: TestEngine) => void): void {
-  if (part === 'usual') return
-  for (const engine of part === 'sqlite' ? [sqliteEngine] : engines) {
-    describe(`${name} on ${engine.name}`, () => define(engine))
-  }
-}
-
 /** The same for tests that only the long run has. */
 export function describeInLong(name: string, define: () => void): void {
   if (part !== 'usual') describe(name, define)

@@ -62,7 +62,7 @@ const publicFields = [
 ] as const
 
 /** What everybody with an account on the server may see of a public workspace. */
-export const PublicWorkspace = Type.Pick(Workspace, publicFields, {
+const PublicWorkspace = Type.Pick(Workspace, publicFields, {
   title: 'PublicWorkspace',
   description: 'What everybody with an account on this server may see of a public workspace.',
 })
