@@ -109,7 +109,7 @@ describe.skipIf(browserPath === undefined)(`sign-in ${title}`, () => {
     const { page, open, faults } = await openDashboard({ ...server(), ...bea })
     await open('account?tab=security')
     await page.getByRole('button', { name: 'Set up an app' }).click()
-    await page.getByLabel('Present password').last().fill(password)
+    await page.getByLabel('Current password').last().fill(password)
     await page.keyboard.press('Enter')
     await page.getByRole('img', { name: /^QR code/ }).waitFor()
     await expectAccessible(page)
@@ -154,16 +154,16 @@ describe.skipIf(browserPath === undefined)(`sign-in ${title}`, () => {
     await page.getByLabel('New password').fill(password)
     await expectAccessible(page)
     await page.keyboard.press('Enter')
-    await page.getByLabel('Present password').waitFor()
-    await page.getByLabel('Present password').fill('wrong words')
+    await page.getByLabel('Current password').waitFor()
+    await page.getByLabel('Current password').fill('wrong words')
     await page.getByLabel('New password').fill('nine purple ladders')
     await page.getByRole('button', { name: 'Change the password' }).click()
     await page.getByText('The password is wrong.').waitFor()
-    await page.getByLabel('Present password').fill(password)
+    await page.getByLabel('Current password').fill(password)
     await page.getByRole('button', { name: 'Change the password' }).click()
     // The note of the first password may still be there; the fields are emptied by the second.
     await vi.waitFor(async () =>
-      expect(await page.getByLabel('Present password').inputValue()).toBe(''),
+      expect(await page.getByLabel('Current password').inputValue()).toBe(''),
     )
 
     await page.getByRole('link', { name: 'Profile' }).click()
@@ -172,7 +172,7 @@ describe.skipIf(browserPath === undefined)(`sign-in ${title}`, () => {
     await page.getByText('The name is saved.').waitFor()
     const email = `new-${login.workspaceId}@example.com`
     await page.getByLabel('Email address').fill(email)
-    await page.getByLabel('Present password').fill('nine purple ladders')
+    await page.getByLabel('Current password').fill('nine purple ladders')
     await page.getByRole('button', { name: 'Save the address' }).click()
     await page.getByText('The address is saved.').waitFor()
     await expectAccessible(page)

@@ -111,7 +111,7 @@ interface CurrentPasswordProps {
 export function CurrentPasswordField({ onChange, ...field }: CurrentPasswordProps) {
   return (
     <TextField
-      label="Present password"
+      label="Current password"
       type="password"
       autoComplete="current-password"
       required

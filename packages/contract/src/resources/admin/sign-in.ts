@@ -14,7 +14,7 @@ export const NewPassword = Text(
 const password = Text(512, 'Password of the account.', 1)
 
 const currentPassword = Type.Optional(
-  Text(512, 'Present password; required if the account has one.', 1),
+  Text(512, 'Current password; required if the account has one.', 1),
 )
 
 const email = Type.String({
@@ -121,7 +121,7 @@ export const signIn = {
   }),
 }
 
-const provenPassword = Text(512, 'Present password.', 1)
+const provenPassword = Text(512, 'Current password.', 1)
 
 const recoveryCodes = Type.Array(Type.String({ description: 'A code that works once.' }), {
   description:

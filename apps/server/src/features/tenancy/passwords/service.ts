@@ -112,7 +112,7 @@ async function proveOwnPassword(
     new ApiError('InvalidPayload', `body.currentPassword: ${rule}`, {
       metadata: { in: 'body', field: 'currentPassword' },
     })
-  if (password === undefined) throw refuse('the present password must be given.')
+  if (password === undefined) throw refuse('the current password must be given.')
   const subject = `password:${account.email}`
   const proven = await compare(parts, account, subject, password, browser)
   if (proven === undefined) throw refuse('the password is wrong.')

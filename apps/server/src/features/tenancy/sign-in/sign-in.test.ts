@@ -262,7 +262,7 @@ describeEachEngine('sign-in with a password', (engine) => {
     await server().client(bea).getAccount()
   })
 
-  it('makes guesses of the present password in a stolen session wait too', async () => {
+  it('makes guesses of the current password in a stolen session wait too', async () => {
     const bea = await addPerson(server())
     const change = (currentPassword: string) =>
       server().client(bea).changePassword({ password: 'nine purple ladders', currentPassword })
