@@ -210,7 +210,6 @@ export const accountSecurity = {
         }),
       }),
     ),
-    status: 201,
     errors: ['AlreadyExists'],
   }),
   confirmSecondFactor: operation({
