@@ -10,6 +10,9 @@ const sources = join(import.meta.dirname, '..')
 const withoutTable = [
   // The frame reads everything again.
   'createSession',
+  'resetPassword',
+  'signInWithPassword',
+  'signInWithSecondFactor',
   'signUpWithInvitation',
   // The playground is a client of the chat, and sees what it does as one does.
   'chatCreateConversation',
@@ -18,13 +21,15 @@ const withoutTable = [
   // The list of deliveries stays as it is while it is read.
   'pauseDeliveries',
   'resumeDeliveries',
-  // It is a POST so that its code is in no address, and only reads.
+  // They are POSTs so that their codes are in no address, and only read.
   'getInvitation',
+  'getPasswordReset',
   // Their result is shown once, or is to be seen nowhere.
   'renewWorkspaceInvitation',
   'revokeUserKeys',
   'rotateBotSigningSecrets',
   'rotateIntegrationSigningSecrets',
+  'startSecondFactor',
 ]
 
 /** The operations that the dashboard calls by a function, without those that only read. */

@@ -1,6 +1,6 @@
 import type { Client } from '@botstead/contract'
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
 import { addAccount } from '../../../../test/tenant.js'
@@ -17,7 +17,7 @@ interface Person {
   recoveryCodes: string[]
 }
 
-describeEachEngine('a second factor', (engine) => {
+describeSlow('a second factor', (engine) => {
   const server = useServer(engine)
 
   const page = (cookie?: string) =>

@@ -1,6 +1,6 @@
 import { scryptSync } from 'node:crypto'
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { type TestServer, useServer } from '../../../../test/harness.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
 import { addAccount, type Login } from '../../../../test/tenant.js'
@@ -61,7 +61,7 @@ const asOperator = <T>(
     work(createOperatorAccounts({ ...tenants, passwords: tenants.slices.passwords.service })),
   )
 
-describeEachEngine('sign-in with a password', (engine) => {
+describeSlow('sign-in with a password', (engine) => {
   const server = useServer(engine, { BOTSTEAD_TRUSTED_PROXIES: '127.0.0.1' })
 
   it('begins a session of the account, in any spelling of its address', async () => {
