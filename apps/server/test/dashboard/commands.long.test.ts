@@ -151,7 +151,15 @@ function pagesOf({ busy, quiet, deliveryId, setId }: Ids): Visit[] {
   ]
 }
 
-const signIn: Visit = { path: 'sign-in', prints: { 'frame/sign-in.tsx': 1 } }
+/** The page for browsers that are not signed in: for a password, and for a token. */
+const signIn: readonly Visit[] = [
+  { path: 'sign-in', prints: { 'frame/sign-in.tsx': 2 } },
+  {
+    path: 'sign-in',
+    prints: { 'frame/sign-in.tsx': 1 },
+    prepare: (page) => page.getByRole('button', { name: 'Use a token' }).click(),
+  },
+]
 
 /** The commands of pages, in the order in which they stand there. */
 async function commandsOf(
@@ -196,23 +204,25 @@ describe.skipIf(browserPath === undefined)(`the commands of an empty workspace $
 
   it('work in the shell of their reader', async () => {
     const signInPage = await newPage()
-    const [signInCommand = ''] = await commandsOf(
-      signInPage,
-      (path) => signInPage.goto(`${server().url}/dashboard/${path}`),
-      signIn,
+    const toSignIn = (path: string) => signInPage.goto(`${server().url}/dashboard/${path}`)
+    const ofSignIn: string[] = []
+    for (const visit of signIn) ofSignIn.push(...(await commandsOf(signInPage, toSignIn, visit)))
+    expect(new Set(ofSignIn)).toEqual(
+      new Set(['npx botstead account reset you@example.com', 'npx botstead dashboard']),
     )
     const { page, open, faults } = await openDashboard(server())
     await page.addInitScript(keepCopies)
-    expect(signInCommand).toBe('npx botstead dashboard')
-    const printed = [signInCommand]
+    const printed: string[] = []
     for (const visit of emptyPages) printed.push(...(await commandsOf(page, open, visit)))
     expectCommandsOf(['botstead', 'npm', 'curlOf'], printed)
     expect(faults).toEqual([])
 
     // Without a bot, none can be named: that of the reader is in a variable, or is the only one.
-    const ofOnly = printed.slice(1).filter((each) => !each.includes('$BOT'))
+    const ofOnly = printed.filter((each) => !each.includes('$BOT'))
     const makesBots = (each: string) => /admin\/bots' |admin\/bots \\|hello-bot/.test(each)
-    await runAll(server(), [signInCommand, 'npx botstead bots create First'], '')
+    const { account } = await server().client().getAccount()
+    const forReader = ofSignIn.map((each) => each.replace('you@example.com', account.email))
+    await runAll(server(), ['npx botstead bots create First', ...forReader], '')
     const { bots } = await server().client().listBots({})
     const botId = bots[0]?.id ?? ''
     await server()
@@ -294,10 +304,12 @@ describe('the commands of the dashboard', () => {
     }
     const ids = { busy: '', quiet: '', deliveryId: '', setId: '' }
     const shown: Record<string, number> = {}
-    for (const { prints } of [signIn, ...emptyPages, ...pagesOf(ids)]) {
+    for (const { prints } of [...signIn, ...emptyPages, ...pagesOf(ids)]) {
       for (const [path, count] of Object.entries(prints)) {
-        // The search prints other commands before a question than after it; other files print the same on each page.
-        const before = path === 'screens/search/search.tsx' ? (shown[path] ?? 0) : 0
+        // The search prints other commands before a question than after it, and the sign-in for a token than for a
+        // password; other files print the same on each page.
+        const hasForms = ['screens/search/search.tsx', 'frame/sign-in.tsx'].includes(path)
+        const before = hasForms ? (shown[path] ?? 0) : 0
         shown[path] = before + count
       }
     }

@@ -62,6 +62,7 @@ describe('names and texts of others', () => {
     await admin.createPersonalAccessToken({ note: evil })
     const address = bot.address()
     const url = typeof address === 'object' ? `http://127.0.0.1:${address?.port}/` : ''
+    await admin.updateAccount({ displayName: evil })
     const { bot: made } = await admin.createBot({ name: evil, url })
     const botId = made.id
     const client = createClient({ baseUrl: server.url, token, botId })
@@ -121,6 +122,9 @@ describe('names and texts of others', () => {
     'token create': [of(`--${evil}`)],
     'token list': [of()],
     'token revoke': [of(evil)],
+    'account create': [of(evil)],
+    'account reset': [of(evil)],
+    'account list': [of()],
     dashboard: [{ words: () => [], environment: { BOTSTEAD_PUBLIC_URL: evil } }],
     env: [of('--workspace', evil)],
     'bots create': [of(`${evil} 3`), of(`${evil} 4`, '--json')],
