@@ -117,7 +117,7 @@ class Progress implements Reporter {
 }
 
 /** Minutes that a whole run takes on two cores, depending on them. */
-const minutesOfPart = part === 'usual' ? '5 to 15' : part === 'long' ? '4 to 10' : '9 to 25'
+const minutesOfPart = part === 'usual' ? '5 to 18' : part === 'long' ? '10 to 35' : '15 to 55'
 
 /** Says what is known of the length of all tests. */
 function lengthOf(last: WholeRun | undefined): string {
