@@ -75,7 +75,7 @@ async function setPreference(
   if (value === undefined) return await store.deletePreference(tx, ownerId, key)
   const text = encodeJson(value)
   if (Buffer.byteLength(text) > maxValueBytes) {
-    throw fieldError('body.value', `must have at most ${maxValueBytes} bytes as JSON`)
+    throw fieldError('body.value', `must have at most ${maxValueBytes} bytes as JSON.`)
   }
   if ((await store.countOthers(tx, ownerId, key)) >= maxPreferences) {
     throw new ApiError('LimitExceeded', `There may be ${maxPreferences} preferences.`)

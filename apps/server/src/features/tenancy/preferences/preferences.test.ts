@@ -46,7 +46,7 @@ describeEachEngine('preferences', (engine) => {
       client().setAccountPreference({ key: 'large', value: 'ä'.repeat(8192) }),
     ).rejects.toMatchObject({
       type: 'InvalidPayload',
-      message: 'body.value must have at most 16384 bytes as JSON',
+      message: 'body.value must have at most 16384 bytes as JSON.',
     })
     const { id } = await client().createWorkspace({ name: 'Many' })
     const inside = server().client({ workspaceId: id })
