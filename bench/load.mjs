@@ -37,7 +37,7 @@ export async function load(url, { connections = 64, requests, amount }) {
  * @returns {Promise<Figures & { processor?: number }>} with its microseconds of processor time per request
  */
 export async function measure(url, { seconds = sized(6, 1), connections = 64, requests, pid }) {
-  const run = hasWrk ? byWrk : byAutocannon
+  const run = hasWrk && !isSmallest ? byWrk : byAutocannon
   if (!isSmallest) await run(url, { seconds: 2, connections, requests })
   const before = pid === undefined ? 0 : await processorTime(pid)
   const figures = await run(url, { seconds, connections, requests })
@@ -88,7 +88,9 @@ async function byAutocannon(url, { seconds, connections, requests }) {
   const each = requests.map(({ isKeyed, ...request }) =>
     isKeyed ? { ...request, setupRequest: withKey } : request,
   )
-  return toFigures(await autocannon({ url, connections, requests: each, duration: seconds }))
+  // So small a time may end on a busy machine before the first response; a number of requests is reached on any.
+  const extent = isSmallest ? { amount: 2 * connections } : { duration: seconds }
+  return toFigures(await autocannon({ url, connections, requests: each, ...extent }))
 }
 
 function toFigures(result) {

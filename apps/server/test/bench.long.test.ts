@@ -86,6 +86,21 @@ it('a table with a figure that is not finite, or without figures, is refused', a
   })
 })
 
+it('the smallest measurement has figures of a server whose every response takes longer than a second', async () => {
+  const { requests, perSecond } = (await evaluate(`
+    process.argv.push('--smallest')
+    const { measure } = await import('./bench/load.mjs')
+    const { createServer } = await import('node:http')
+    const server = createServer((_, response) => setTimeout(() => response.end(), 1500))
+    await new Promise((listening) => server.listen(0, '127.0.0.1', listening))
+    const url = \`http://127.0.0.1:\${server.address().port}\`
+    console.log(JSON.stringify(await measure(url, { requests: [{ method: 'GET' }] })))
+    process.exit()
+  `)) as { requests: number; perSecond: number }
+  expect(requests).toBe(128)
+  expect(perSecond).toBeGreaterThan(0)
+})
+
 it('every retriever of a search can be measured, and finds the words of a passage', async () => {
   const text = `
     const { createWords, startCollection } = await import('./bench/collection.mjs')
