@@ -98,7 +98,7 @@ export async function startTestServer(
   engine: TestEngine,
   environment: Record<string, string> = {},
   log?: Log,
-  options: Pick<ServerOptions, 'findEntry' | 'syncLog' | 'ports'> = {},
+  options: Pick<ServerOptions, 'findEntry' | 'syncLog' | 'ports' | 'passwordCost'> = {},
 ): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-data-'))
   const place = engine.name === 'postgres' ? await engine.createPlace(true) : undefined
@@ -125,6 +125,8 @@ export async function startTestServer(
     timers: clock,
     log: log ?? (await createLog({ level: 'silent' })),
     checkResponses: true,
+    // A four hundredth of the usual work: tests sign in hundreds of times.
+    passwordCost: { logN: 9, r: 8, p: 1 },
     ...options,
   }).catch(async (error: unknown) => {
     await removePlace()

@@ -43,7 +43,7 @@ import { createAccess, createOperatorTokens } from '../features/tenancy/access/i
 import { createAccounts } from '../features/tenancy/accounts/index.js'
 import { createMembers } from '../features/tenancy/members/index.js'
 
-import { createPasswords } from '../features/tenancy/passwords/index.js'
+import { createPasswords, type PasswordCost } from '../features/tenancy/passwords/index.js'
 import { createPreferences } from '../features/tenancy/preferences/index.js'
 import { createSignIn } from '../features/tenancy/sign-in/index.js'
 
@@ -74,6 +74,8 @@ export interface FeaturesOptions {
   findEntry?: URL
   /** Weights of the retrievers: for measuring the contribution of each. */
   weights?: RetrieverWeights
+  /** The work of a hash of a password: for tests, which hash many. */
+  passwordCost?: PasswordCost | undefined
   /** Ports that slices open for slices built after them; for tests. */
   ports?: Ports
 }
@@ -108,7 +110,7 @@ type Conversations = ReturnType<typeof addConversations>
 export function createFeatures(
   context: Context,
   { blobs, addresses }: { blobs: BlobStore; addresses: Addresses },
-  { settings = [], findEntry, weights, ports = createPorts() }: FeaturesOptions = {},
+  { settings = [], findEntry, weights, passwordCost, ports = createPorts() }: FeaturesOptions = {},
 ) {
   const { config, log, clock, timers, ids, keys, pager, database, db, run, dialect } = context
   const { authorities, queue, bus, domainEvents } = context
@@ -123,7 +125,7 @@ export function createFeatures(
   }
 
   const base: Base = { context, addresses, storage, add }
-  const bots = addBots(base)
+  const bots = addBots(base, passwordCost)
   const calls = addCalls(base, bots)
   const conversations = addConversations(base, { ...bots, ...calls })
   const deliveries = addDeliveries(base, { ...bots, ...calls, ...conversations })
@@ -198,11 +200,14 @@ export function createFeatures(
 }
 
 /** Tenants, and the declarations of their bots and integrations. */
-function addBots({ context, addresses, storage, add }: Base) {
+function addBots(
+  { context, addresses, storage, add }: Base,
+  passwordCost: PasswordCost | undefined,
+) {
   const { config, log, clock, timers, keys, sealer, database, queue, domainEvents } = context
   const { limits, botLogRetentionMs: retentionMs } = config
   const accounts = add(createAccounts(storage))
-  const passwords = add(createPasswords({ ...storage, accounts }))
+  const passwords = add(createPasswords({ ...storage, accounts, cost: passwordCost }))
   const members = add(createMembers({ ...storage, domainEvents, accounts, addresses }))
   const workspaces = add(createWorkspaces({ ...storage, domainEvents, members }))
   add(createPreferences(storage))

@@ -8,9 +8,12 @@ export interface PasswordHasher {
   hash(password: string): Promise<string>
   /** As `hash`; without a stored hash, takes as long and says no. */
   verify(password: string, stored: string | undefined): Promise<boolean>
+  /** Whether a hash was made with another cost, and should be made anew when its password is known. */
+  isOutdated(stored: string): boolean
 }
 
-interface Cost {
+/** The work of a hash, as RFC 7914 names it. */
+export interface PasswordCost {
   /** Logarithm of the number of blocks. */
   logN: number
   r: number
@@ -18,17 +21,16 @@ interface Cost {
 }
 
 /** One of the equally strong choices that OWASP lists; it needs 32 MiB for each password that is hashed. */
-const cost: Cost = { logN: 15, r: 8, p: 3 }
+const usualCost: PasswordCost = { logN: 15, r: 8, p: 3 }
 const keyBytes = 32
 const saltBytes = 16
 /** Passwords that are hashed at the same time; the thread pool has four threads, which files need too. */
 const maxAtOnce = 2
 const maxWaiting = 64
 
-/** The hash of no password, verified for accounts that have none, so that they take as long. */
-const nobody = join(cost, Buffer.alloc(saltBytes), Buffer.alloc(keyBytes))
-
-export function createPasswordHasher(): PasswordHasher {
+export function createPasswordHasher(cost = usualCost): PasswordHasher {
+  /** The hash of no password, verified for accounts that have none, so that they take as long. */
+  const nobody = join(cost, Buffer.alloc(saltBytes), Buffer.alloc(keyBytes))
   const gate = createGate(
     maxAtOnce,
     maxWaiting,
@@ -37,7 +39,7 @@ export function createPasswordHasher(): PasswordHasher {
         metadata: { retryAfterSeconds: 2 },
       }),
   )
-  const derive = async (password: string, salt: Buffer, by: Cost): Promise<Buffer> => {
+  const derive = async (password: string, salt: Buffer, by: PasswordCost): Promise<Buffer> => {
     const leave = await gate.enter()
     try {
       return await run(password, salt, by)
@@ -56,16 +58,15 @@ export function createPasswordHasher(): PasswordHasher {
       const found = await derive(password, salt, by)
       return timingSafeEqual(found, key) && stored !== undefined
     },
+
+    isOutdated(stored) {
+      const { by } = split(stored)
+      return by.logN !== cost.logN || by.r !== cost.r || by.p !== cost.p
+    },
   }
 }
 
-/** Whether a hash was made with less work than is usual today, and should be made anew when its password is known. */
-export function isOutdated(stored: string): boolean {
-  const { by } = split(stored)
-  return by.logN !== cost.logN || by.r !== cost.r || by.p !== cost.p
-}
-
-function run(password: string, salt: Buffer, { logN, r, p }: Cost): Promise<Buffer> {
+function run(password: string, salt: Buffer, { logN, r, p }: PasswordCost): Promise<Buffer> {
   const N = 2 ** logN
   const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r }
   return new Promise((resolve, reject) => {
@@ -77,11 +78,11 @@ function run(password: string, salt: Buffer, { logN, r, p }: Cost): Promise<Buff
   })
 }
 
-function join({ logN, r, p }: Cost, salt: Buffer, key: Buffer): string {
+function join({ logN, r, p }: PasswordCost, salt: Buffer, key: Buffer): string {
   return ['scrypt', logN, r, p, salt.toString('base64url'), key.toString('base64url')].join('$')
 }
 
-function split(stored: string): { by: Cost; salt: Buffer; key: Buffer } {
+function split(stored: string): { by: PasswordCost; salt: Buffer; key: Buffer } {
   const [, logN, r, p, salt = '', key = ''] = stored.split('$')
   return {
     by: { logN: Number(logN), r: Number(r), p: Number(p) },

@@ -5,6 +5,7 @@ import { createPasswordsService, type PasswordsDeps, type PasswordsService } fro
 import { deleteOldAttempts } from './store.js'
 import { attemptLifetime } from './throttle.js'
 
+export type { PasswordCost } from './hashing.js'
 export type { PasswordsService } from './service.js'
 export { type Counted, countAttempt, forgiveAttempt } from './throttle.js'
 

@@ -5,7 +5,7 @@ import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { hashToken, newToken } from '../../../platform/ids.js'
 import type { AccountRow, AccountsService } from '../accounts/index.js'
-import { createPasswordHasher, isOutdated, type PasswordHasher } from './hashing.js'
+import { createPasswordHasher, type PasswordCost, type PasswordHasher } from './hashing.js'
 import { type PasswordOwner, requireGoodPassword } from './rules.js'
 import * as store from './store.js'
 import { type Counted, countAttempt, countedBy, forgiveAttempt } from './throttle.js'
@@ -15,6 +15,8 @@ export interface PasswordsDeps {
   run: Run
   clock: Clock
   accounts: Pick<AccountsService, 'findByEmail'>
+  /** The work of each hash, where it is not the usual one. */
+  cost?: PasswordCost | undefined
 }
 
 interface PasswordParts extends PasswordsDeps {
@@ -37,7 +39,7 @@ export type PasswordsService = ReturnType<typeof createPasswordsService>
 const maxDevices = 50
 
 export function createPasswordsService(deps: PasswordsDeps) {
-  const parts: PasswordParts = { ...deps, hasher: createPasswordHasher() }
+  const parts: PasswordParts = { ...deps, hasher: createPasswordHasher(deps.cost) }
   return bound(parts, {
     hash: hashPassword,
     set: setPassword,
@@ -132,7 +134,7 @@ async function compare(
   const hash = (await store.findPassword(db, accountId))?.hash
   const isRight = await hasher.verify(password, hash)
   if (account === undefined || hash === undefined || !isRight) return undefined
-  const renewed = isOutdated(hash) ? await hasher.hash(password) : undefined
+  const renewed = hasher.isOutdated(hash) ? await hasher.hash(password) : undefined
   return { account, hash, renewed, counted }
 }
 

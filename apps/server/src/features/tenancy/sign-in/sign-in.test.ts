@@ -1,7 +1,7 @@
 import { scryptSync } from 'node:crypto'
 import { expect, it, vi } from 'vitest'
 import { describeSlow } from '../../../../test/engines.js'
-import { type TestServer, useServer } from '../../../../test/harness.js'
+import { startTestServer, type TestServer, useServer } from '../../../../test/harness.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
 import { addAccount, type Login } from '../../../../test/tenant.js'
 import { createOperatorAccounts } from './index.js'
@@ -347,11 +347,25 @@ describeSlow('sign-in with a password', (engine) => {
     )
   })
 
+  it('hashes passwords with 32 MiB, as OWASP lists', async () => {
+    const plain = await startTestServer(engine, {}, undefined, { passwordCost: undefined })
+    try {
+      const bea = await addPerson(plain)
+      const hashes = await inDatabase(plain, ({ db }) =>
+        db.selectFrom('account_passwords').select('hash').execute(),
+      )
+      expect(hashes).toEqual([{ hash: expect.stringMatching(/^scrypt\$15\$8\$3\$/) }])
+      expect((await signIn(plain, bea.email)).status).toBe(201)
+    } finally {
+      await plain.close()
+    }
+  })
+
   it('hashes a password anew that was hashed with less work', async () => {
     const bea = await addPerson(server())
     const salt = Buffer.alloc(16, 7)
-    const key = scryptSync(password, salt, 32, { N: 1024, r: 8, p: 1 })
-    const weak = ['scrypt', 10, 8, 1, salt.toString('base64url'), key.toString('base64url')].join(
+    const key = scryptSync(password, salt, 32, { N: 256, r: 8, p: 1 })
+    const weak = ['scrypt', 8, 8, 1, salt.toString('base64url'), key.toString('base64url')].join(
       '$',
     )
     const { account } = await server().client(bea).getAccount()
@@ -373,7 +387,7 @@ describeSlow('sign-in with a password', (engine) => {
       }),
     )
     expect((await signIn(server(), bea.email)).status).toBe(201)
-    expect((await stored())?.hash).toMatch(/^scrypt\$15\$8\$3\$/)
+    expect((await stored())?.hash).toMatch(/^scrypt\$9\$8\$1\$/)
     expect((await signIn(server(), bea.email)).status).toBe(201)
   })
 
