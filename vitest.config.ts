@@ -59,7 +59,7 @@ function slowFiles(): string[] {
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.test.ts'))
       .map((name) => `${folder}/${name}`)
-      .filter((path) => /\bdescribe(Slow|InLong)\(/.test(readFileSync(path, 'utf8'))),
+      .filter((path) => /\bdescribe(Slow|InLong|PlacesSlow)\(/.test(readFileSync(path, 'utf8'))),
   )
 }
 

@@ -1,12 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@botstead/contract'
 import { expect } from 'vitest'
 import type { TestEngine } from './engines.js'
-import type { TestServer } from './harness.js'
+import { startTestServer, type TestServer } from './harness.js'
 import { runCommand } from './processes.js'
-import type { Tenant } from './tenant.js'
+import { settle, type Tenant, untilIndexed, uploadText } from './tenant.js'
 
 /** A folder for targets and restores of one test file, with a passphrase. */
 export interface BackupBench extends AsyncDisposable {
@@ -71,6 +72,24 @@ export async function fail(
   const { status, stdout, stderr } = await runCommand(words, environment)
   if (status === 1) return stderr
   throw new Error(`${words.join(' ')} ended with ${status}: ${stdout}${stderr}`)
+}
+
+/** More than one piece of a backup. */
+export const large = randomBytes(5_000_000)
+
+/** A server with files of three sizes and one that can be searched, and an encrypted backup of it. */
+export async function startBackedUpServer(engine: TestEngine, bench: BackupBench) {
+  const server = await startTestServer(engine, { BOTSTEAD_DATA_DIR: join(bench.folder, 'data') })
+  const tenant = await settle(server, server)
+  const target = join(bench.folder, 'target')
+  const encrypted = ['--passphrase-file', bench.passphraseFile]
+  const { runtimeOf, upload } = fileCalls(() => ({ ...tenant, url: server.url }))
+  const sizes = { large: large.length, medium: 50_000, small: 500 }
+  for (const [key, size] of Object.entries(sizes)) await upload(key, large.subarray(0, size))
+  await uploadText(runtimeOf(), 'guide.md', '# Zebras\n\nThe zebra eats grass.', true)
+  await untilIndexed(runtimeOf(), 'guide.md')
+  await succeed(['backup', target, ...encrypted], environmentOf(server))
+  return { server, tenant, target, encrypted }
 }
 
 /** Calls of a bot at its server, and at one to which a backup was restored. */

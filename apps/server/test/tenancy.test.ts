@@ -1,6 +1,6 @@
 import { allOperations, type Operation } from '@botstead/contract'
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from './engines.js'
+import { describeSlow } from './engines.js'
 import { type TestServer, useServer } from './harness.js'
 import { reaches } from './tenancy/reaches.js'
 import { inDatabase, inventory, seedTenant, type Tenant } from './tenancy/seed.js'
@@ -33,7 +33,7 @@ async function refusal(server: TestServer, operation: Operation, headers: Record
   return { status: response.status, type, message }
 }
 
-describeEachEngine('tenancy', (engine) => {
+describeSlow('tenancy', (engine) => {
   const server = useServer(engine)
   let ann: Tenant
   let bob: Tenant

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { createClient } from '@botstead/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLog } from '../../src/platform/telemetry/log.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { startTestServer } from '../harness.js'
 import { programEntry } from '../programs.js'
 import { untilIndexed } from '../tenant.js'
@@ -19,7 +19,7 @@ afterAll(() => {
 })
 const findEntry = programEntry('find-worker-without-vectors')
 
-describeEachEngine('a database that cannot compare vectors', (engine) => {
+describeSlow('a database that cannot compare vectors', (engine) => {
   it('is searched by words, and reports it in the header, the log and the probe', async () => {
     const lines: string[] = []
     const destination = new Writable({

@@ -6,7 +6,7 @@ import { createLocalBus } from '../../src/platform/bus/local.js'
 import { readEvents } from '../../src/platform/events/read.js'
 import { createLog } from '../../src/platform/telemetry/log.js'
 import { type Chats, createChats, text } from '../chats.js'
-import { describeEachEngine, useDatabase } from '../engines.js'
+import { describeSlow, useDatabase } from '../engines.js'
 import { ManualTime } from '../manual-time.js'
 import { MemorySink } from './memory-sink.js'
 
@@ -33,7 +33,7 @@ interface Ear {
   heard: MemorySink['heard']
 }
 
-describeEachEngine('a stream', (engine) => {
+describeSlow('a stream', (engine) => {
   const database = useDatabase(engine)
 
   it('delivers the log in order and once, whatever happens', async () => {

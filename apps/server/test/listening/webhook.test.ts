@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { useNotifiedBots } from '../notified-bots.js'
 import { startWebhookApp, type WebhookApp } from '../webhook-app.js'
 import { listenRaw, openRoom } from './raw-stream.js'
 
-describeEachEngine('the webhook of a chat', (engine) => {
+describeSlow('the webhook of a chat', (engine) => {
   const server = useServer(engine)
 
   /** A room whose bot posts its signals to an app. */

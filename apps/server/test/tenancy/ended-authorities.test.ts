@@ -3,16 +3,17 @@ import { text } from 'node:stream/consumers'
 import type { Client } from '@botstead/contract'
 import pg from 'pg'
 import { describe, expect, inject, it, vi } from 'vitest'
+import { part } from '../part.js'
 import { runCommand } from '../processes.js'
 import { addAccount } from '../tenant.js'
 import { installAt, openTunnel, output } from '../tunnel-tool.js'
 import { asAdmin, bySse, openRoom, type Room } from './rooms.js'
-import { places, placesElsewhere, useServers } from './two-servers.js'
+import { describePlacesSlow, placesElsewhere, useServers } from './two-servers.js'
 
 const password = 'seven green teapots'
 const logs = '/v1/admin/logs/stream'
 
-describe.each(places)('at $name (another process: $isElsewhere)', (place) => {
+describePlacesSlow('at $name (another process: $isElsewhere)', (place) => {
   const servers = useServers(place, { BOTSTEAD_SESSION_LIFETIME: '10m' })
 
   /** Begins an export, and takes nothing of it. */
@@ -176,7 +177,7 @@ describe.each(places)('at $name (another process: $isElsewhere)', (place) => {
   })
 })
 
-describe.each(placesElsewhere)('at another process on $name', (place) => {
+describe.runIf(part !== 'long').each(placesElsewhere)('at another process on $name', (place) => {
   const servers = useServers(place)
 
   it('streams end that missed the end of their token, once hints arrive again', async () => {

@@ -1,9 +1,9 @@
 import type { Client } from '@botstead/contract'
 import { createClient } from '@botstead/contract'
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { addAccount, settle, type Tenant } from '../tenant.js'
 import { inDatabase } from './seed.js'
-import { places, useServers } from './two-servers.js'
+import { describePlacesSlow, useServers } from './two-servers.js'
 
 interface Member {
   id: string
@@ -11,7 +11,7 @@ interface Member {
   token: string
 }
 
-describe.each(places)('rights that end, at $name (another process: $isElsewhere)', (place) => {
+describePlacesSlow('rights that end, at $name (another process: $isElsewhere)', (place) => {
   const servers = useServers(place)
 
   async function newTeam() {

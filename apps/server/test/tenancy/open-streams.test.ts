@@ -1,8 +1,8 @@
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { isoTime } from '../../src/platform/clock.js'
 import { asAdmin, bySocket, bySse, openRoom, type Room, type Stream } from './rooms.js'
 import { inDatabase } from './seed.js'
-import { places, useServers } from './two-servers.js'
+import { describePlacesSlow, useServers } from './two-servers.js'
 
 const site = 'https://shop.example'
 
@@ -69,7 +69,7 @@ const ends: [what: string, end: (room: Room) => Promise<unknown>, ended: readonl
   ],
 ]
 
-describe.each(places)('open streams ($name, at another process: $isElsewhere)', (place) => {
+describePlacesSlow('open streams ($name, at another process: $isElsewhere)', (place) => {
   const servers = useServers(place)
 
   it.each(ends)('streams end at once when %s, and no others do', async (_, end, ended) => {

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type TableMetadata } from 'kysely'
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { useServer } from '../harness.js'
 import { inDatabase } from './seed.js'
 
@@ -52,7 +52,7 @@ async function tablesWith(
   return counts.flat()
 }
 
-describeEachEngine('rows of a bot', (engine) => {
+describeSlow('rows of a bot', (engine) => {
   const server = useServer(engine)
 
   it('are deleted after it from every table, and those of another bot stay', async () => {

@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, describe } from 'vitest'
 import { type Server, startServer } from '../../src/app/container.js'
 import { loadConfig } from '../../src/config/config.js'
 import { createLog } from '../../src/platform/telemetry/log.js'
 import { engines } from '../engines.js'
 import { createTestClock, type ServerClock, startTestServer, type TestServer } from '../harness.js'
+import { part } from '../part.js'
 
 const secret = 'the secret that all processes share'
 
@@ -25,6 +26,17 @@ export const places: readonly Place[] = [
   ...engines.map(({ name }) => ({ name, isElsewhere: false })),
   ...otherProcesses,
 ]
+
+/**
+ * Defines the same tests once per place. The long run has those of PostgreSQL alone; the usual one has SQLite, and
+ * PostgreSQL with another process.
+ */
+export function describePlacesSlow(name: string, define: (place: Place) => void): void {
+  const isAlone = (place: Place) => place.name === 'postgres' && !place.isElsewhere
+  const chosen =
+    part === 'all' ? places : places.filter((place) => isAlone(place) === (part === 'long'))
+  describe.each(chosen)(name, define)
+}
 
 /** Only the places with another process. */
 export const placesElsewhere: readonly Place[] = otherProcesses

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { useDispatching } from '../../../test/dispatching.js'
-import { describeEachEngine, useDatabase } from '../../../test/engines.js'
+import { describeSlow, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
 import type { Run } from '../../platform/db/schema.js'
 import { announceReceiver } from './outbox.js'
@@ -8,7 +8,7 @@ import * as receivers from './receiver-store.js'
 
 const minute = 60_000
 
-describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
+describeSlow('the dispatcher, where receivers are paused,', (engine) => {
   const database = useDatabase(engine)
   const dispatching = useDispatching(database)
 

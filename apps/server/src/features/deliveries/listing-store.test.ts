@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { deliveryRow } from '../../../test/delivery-rows.js'
-import { describeEachEngine, useDatabase } from '../../../test/engines.js'
+import { describeSlow, useDatabase } from '../../../test/engines.js'
 import { createPager } from '../../platform/db/pager.js'
 import {
   countOfReceivers,
@@ -16,7 +16,7 @@ const statuses = ['pending', 'delivered', 'failed', 'canceled'] as const
 const kinds = ['message_created', 'message_updated', 'signal'] as const
 const bots = Array.from({ length: 12 }, (_, i) => `bot_${i}`)
 
-describeEachEngine('lists of deliveries to some receivers', (engine) => {
+describeSlow('lists of deliveries to some receivers', (engine) => {
   const database = useDatabase(engine)
   const pager = createPager(randomBytes(32))
   const rows = Array.from({ length: 240 }, (_, i): DeliveryRow => {

@@ -1,10 +1,10 @@
 import { array, assert, asyncProperty, constantFrom, record, string } from 'fast-check'
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../../../test/engines.js'
+import { describeSlow } from '../../../test/engines.js'
 import { newBotWithFiles, newEvaluationSet, passageOf, runOf } from '../../../test/evaluations.js'
 import { useFiles } from '../../../test/files.js'
 
-describeEachEngine('cases in lines of JSON', (engine) => {
+describeSlow('cases in lines of JSON', (engine) => {
   const bench = useFiles(engine)
 
   it('exports what it imports, for any cases', async () => {

@@ -1,6 +1,6 @@
 import type { Client } from '@botstead/contract'
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../test/engines.js'
+import { describeSlow } from '../../../test/engines.js'
 import {
   newBotWithFiles,
   newEvaluationSet,
@@ -13,7 +13,7 @@ import type { Run } from '../../platform/db/schema.js'
 import { purgeRun } from './run-removal.js'
 import { insertResults } from './runs-store.js'
 
-describeEachEngine('runs of evaluation sets', (engine) => {
+describeSlow('runs of evaluation sets', (engine) => {
   const bench = useFiles(engine)
 
   const resultsOf = (runId: string) =>

@@ -1,6 +1,6 @@
 import { assert, asyncProperty, integer } from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { describeEachEngine } from '../../../test/engines.js'
+import { describeSlow } from '../../../test/engines.js'
 import {
   newBotWithFiles,
   newEvaluationSet,
@@ -10,7 +10,7 @@ import {
 } from '../../../test/evaluations.js'
 import { integration, type TestBot, useFiles } from '../../../test/files.js'
 
-describeEachEngine('evaluation sets', (engine) => {
+describeSlow('evaluation sets', (engine) => {
   const bench = useFiles(engine)
 
   describe('of a set', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { describeEachEngine } from '../../../test/engines.js'
+import { describeSlow } from '../../../test/engines.js'
 import { integration, quotas, useFiles } from '../../../test/files.js'
 
-describeEachEngine('the copy of a file', (engine) => {
+describeSlow('the copy of a file', (engine) => {
   const bench = useFiles(engine)
   const read = async (url: string) => await (await fetch(url)).text()
 

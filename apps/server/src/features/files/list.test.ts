@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { describeEachEngine } from '../../../test/engines.js'
+import { describeSlow } from '../../../test/engines.js'
 import { integration, type TestBot, useFiles } from '../../../test/files.js'
 
-describeEachEngine('the list of files', (engine) => {
+describeSlow('the list of files', (engine) => {
   const bench = useFiles(engine)
   let bot: TestBot
 

@@ -1,6 +1,6 @@
 import type { Client } from '@botstead/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { describeEachEngine } from '../../../test/engines.js'
+import { describeSlow } from '../../../test/engines.js'
 import { integration, type TestBot, useFiles } from '../../../test/files.js'
 
 /** The creators and readers of files. */
@@ -35,7 +35,7 @@ const changes: Record<keyof typeof callers, readonly Name[]> = {
   second: [],
 }
 
-describeEachEngine('who reads and changes which file', (engine) => {
+describeSlow('who reads and changes which file', (engine) => {
   const bench = useFiles(engine)
   let bot: TestBot
   const ids = new Map<string, string>()

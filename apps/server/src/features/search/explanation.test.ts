@@ -10,7 +10,7 @@ import {
   record,
 } from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { describeEachEngine } from '../../../test/engines.js'
+import { describeSlow } from '../../../test/engines.js'
 import { integration, type TestBot, useFiles } from '../../../test/files.js'
 
 /** Makes passages as small as possible, so that neighbours are distinct. */
@@ -42,7 +42,7 @@ Die Größe der Umwälzpumpe ist 60 cm.
 
 type Explained = Awaited<ReturnType<Client['explainSearch']>>
 
-describeEachEngine('an explanation', (engine) => {
+describeSlow('an explanation', (engine) => {
   const bench = useFiles(engine)
   let bot: TestBot
   let manualId: string

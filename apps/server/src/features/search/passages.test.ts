@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../test/engines.js'
+import { describeSlow } from '../../../test/engines.js'
 import { integration, type TestBot, useFiles } from '../../../test/files.js'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -8,7 +8,7 @@ const small = {
 }
 const manual = '# Pump\n\nIt moves water.\n\n## Start\n\nTurn the red valve.\n\n## Stop\n\nPush it.'
 
-describeEachEngine('the passages of a file', (engine) => {
+describeSlow('the passages of a file', (engine) => {
   const bench = useFiles(engine)
   let bot: TestBot
 

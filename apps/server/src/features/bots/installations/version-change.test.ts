@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { existingClient } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { registered } from '../../../../test/remote/integration.js'
 import { useRemote } from '../../../../test/remote/server.js'
 import { addAccount } from '../../../../test/tenant.js'
 
-describeEachEngine('another version of an installed integration', (engine) => {
+describeSlow('another version of an installed integration', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
   let count = 0

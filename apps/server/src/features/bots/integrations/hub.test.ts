@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { existingClient } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { registered } from '../../../../test/remote/integration.js'
@@ -9,7 +9,7 @@ import { addAccount, type Login } from '../../../../test/tenant.js'
 
 const since = '2020-01-01T00:00:00Z'
 
-describeEachEngine('published integrations', (engine) => {
+describeSlow('published integrations', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
   let count = 0
@@ -323,7 +323,7 @@ describeEachEngine('published integrations', (engine) => {
   })
 })
 
-describeEachEngine('the built-in chat', (engine) => {
+describeSlow('the built-in chat', (engine) => {
   const server = useServer(engine)
 
   it('is what tools of today and older ones find, install and accept', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { startHttpBot } from '../../../../test/http-bot.js'
 import { eventually } from '../../../../test/jobs.js'
@@ -9,7 +9,7 @@ const timeStart = '2020-01-01T00:00:00Z'
 const hour = 60 * 60 * 1000
 const day = 24 * hour
 
-describeEachEngine('the log of a bot', (engine) => {
+describeSlow('the log of a bot', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
   let admin: ReturnType<ReturnType<typeof server>['client']>

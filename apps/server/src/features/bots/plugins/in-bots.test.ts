@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { existingClient } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { useRemote } from '../../../../test/remote/server.js'
@@ -12,7 +12,7 @@ const object = (properties: object, required: string[] = []) => ({
   required,
 })
 
-describeEachEngine('plugins of bots', (engine) => {
+describeSlow('plugins of bots', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
   let count = 0

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { existingClient, makeBot } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { listenRaw, openRoom } from '../../../../test/listening/raw-stream.js'
@@ -11,7 +11,7 @@ const count = {
   output: { schema: {} },
 }
 
-describeEachEngine('actions', (engine) => {
+describeSlow('actions', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
 

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { installMail } from '../../../../test/remote/integration.js'
 import { useRemote } from '../../../../test/remote/server.js'
@@ -7,7 +7,7 @@ import { inDatabase } from '../../../../test/tenancy/seed.js'
 
 const day = 24 * 60 * 60 * 1000
 
-describeEachEngine('runs of actions', (engine) => {
+describeSlow('runs of actions', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
 

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { connect, existingClient, makeBot } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { startHttpBot } from '../../../../test/http-bot.js'
@@ -21,7 +21,7 @@ const nothing = {
   customEvents: {},
 }
 
-describeEachEngine('analytics of a bot', (engine) => {
+describeSlow('analytics of a bot', (engine) => {
   const server = useServer(engine)
   const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
   const today = () => dayOf(server().clock.now())

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { deliveryRow, storeDeliveries } from '../../../../test/delivery-rows.js'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { seedTenant, type Tenant } from '../../../../test/tenancy/seed.js'
 import type { DeliveryRow } from '../store.js'
@@ -14,7 +14,7 @@ const aliases = ['', 'chat', 'mail']
 const conversations = ['conv_a', 'conv_b']
 const types = ['greeted', 'ordered']
 
-describeEachEngine('deliveries of a workspace', (engine) => {
+describeSlow('deliveries of a workspace', (engine) => {
   const server = useServer(engine)
   let client: ReturnType<ReturnType<typeof server>['client']>
   let other: Tenant

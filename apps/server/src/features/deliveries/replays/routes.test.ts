@@ -1,12 +1,12 @@
 import { beforeAll, expect, it, vi } from 'vitest'
 import { deliveryRow, storeDeliveries } from '../../../../test/delivery-rows.js'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { useHttpBots } from '../../../../test/http-bot.js'
 import { numbers, useNotifiedBots } from '../../../../test/notified-bots.js'
 import { seedTenant, type Tenant } from '../../../../test/tenancy/seed.js'
 
-describeEachEngine('replays of many deliveries', (engine) => {
+describeSlow('replays of many deliveries', (engine) => {
   const server = useServer(engine)
   const bots = useHttpBots()
   const { meet } = useNotifiedBots(server)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { deliveryRow } from '../../../../test/delivery-rows.js'
-import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
+import { describeSlow, useDatabase } from '../../../../test/engines.js'
 import { createLocalBus } from '../../../platform/bus/local.js'
 import { systemClock } from '../../../platform/clock.js'
 import type { Run } from '../../../platform/db/schema.js'
@@ -16,7 +16,7 @@ class Crash extends Error {}
 
 let tries = 0
 
-describeEachEngine('the steps of a replay', (engine) => {
+describeSlow('the steps of a replay', (engine) => {
   const database = useDatabase(engine)
 
   it('replay everything once and in order, wherever the process ends in between', async () => {

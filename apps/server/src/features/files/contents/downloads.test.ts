@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { truncate } from 'node:fs/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { send, useFiles } from '../../../../test/files.js'
 
 const minute = 60 * 1000
 const hour = 60 * minute
 const text = '0123456789'
 
-describeEachEngine('the content of a file', (engine) => {
+describeSlow('the content of a file', (engine) => {
   const bench = useFiles(engine)
 
   describe('that is private', () => {

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { integration, send, type TestBot, useFiles } from '../../../../test/files.js'
 
 const old = '# Pump\n\nThe old pump is blue.'
 const next = '# Pump\n\nThe next pump is green.'
 
-describeEachEngine('a file that is replaced', (engine) => {
+describeSlow('a file that is replaced', (engine) => {
   const bench = useFiles(engine)
 
   async function read(bot: TestBot, key: string): Promise<string> {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
 
-describeEachEngine('equal contents', (engine) => {
+describeSlow('equal contents', (engine) => {
   const bench = useFiles(engine)
 
   const blobsOf = async (bot: TestBot) =>
@@ -143,7 +143,7 @@ describeEachEngine('equal contents', (engine) => {
   })
 })
 
-describeEachEngine('equal contents at the same time', (engine) => {
+describeSlow('equal contents at the same time', (engine) => {
   const bench = useFiles(engine)
 
   it.runIf(engine.name === 'postgres')('are copied and deleted without a deadlock', async () => {

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
 import { checkFiles } from './consistency.js'
 
 const day = 24 * 60 * 60 * 1000
 
-describeEachEngine('the check of files', (engine) => {
+describeSlow('the check of files', (engine) => {
   const bench = useFiles(engine)
   const check = async (repair = false, contents = false, blobs = bench().blobs) => {
     const { database, clock } = bench()

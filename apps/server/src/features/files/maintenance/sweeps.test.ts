@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
 
 const minute = 60_000
 const hour = 60 * minute
 
-describeEachEngine('the sweeps', (engine) => {
+describeSlow('the sweeps', (engine) => {
   const bench = useFiles(engine)
 
   async function blobKeys(): Promise<string[]> {

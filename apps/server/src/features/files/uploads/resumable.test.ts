@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
 import { Upload } from 'tus-js-client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { send, type TestBot, useFiles } from '../../../../test/files.js'
 import { receivedBy } from '../../../../test/raw-http.js'
 
@@ -11,7 +11,7 @@ const bytes = 'application/offset+octet-stream'
 const hash = (algorithm: string, text: string) =>
   createHash(algorithm).update(text).digest('base64')
 
-describeEachEngine('a resumable upload', (engine) => {
+describeSlow('a resumable upload', (engine) => {
   const bench = useFiles(engine)
 
   /** Checks that every blob belongs to some content, once the sweeper has run. */

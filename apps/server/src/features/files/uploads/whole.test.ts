@@ -1,13 +1,13 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { send, useFiles } from '../../../../test/files.js'
 import { exchange, receivedBy, untilClosed } from '../../../../test/raw-http.js'
 
 const day = 24 * 60 * 60 * 1000
 
-describeEachEngine('an upload', (engine) => {
+describeSlow('an upload', (engine) => {
   const bench = useFiles(engine)
 
   async function refusal(answer: Promise<Response>) {

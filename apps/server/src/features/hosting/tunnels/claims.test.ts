@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { ownerOf } from '../../../../test/actors.js'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { eventually } from '../../../../test/jobs.js'
 import { useRemote } from '../../../../test/remote/server.js'
@@ -11,7 +11,7 @@ import { installAt, openTunnel, output, untilAllAreGone } from '../../../../test
 
 const minute = 60_000
 
-describeEachEngine('a tunnel with the id in an address of others', (engine) => {
+describeSlow('a tunnel with the id in an address of others', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
 
@@ -42,7 +42,7 @@ describeEachEngine('a tunnel with the id in an address of others', (engine) => {
   })
 })
 
-describeEachEngine('a tunnel of a workspace that was deleted at another process', (engine) => {
+describeSlow('a tunnel of a workspace that was deleted at another process', (engine) => {
   const server = useServer(engine)
 
   it('the tunnel does not begin to belong to it, even where the deletion was missed', async () => {
@@ -68,7 +68,7 @@ describeEachEngine('a tunnel of a workspace that was deleted at another process'
   })
 })
 
-describeEachEngine('a call that another process has sent through a tunnel', (engine) => {
+describeSlow('a call that another process has sent through a tunnel', (engine) => {
   const server = useServer(engine)
 
   it('fails when that process has died, before the time of the call is over', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { describe, expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { expect, it } from 'vitest'
+import { describeInUsual, describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { eventually } from '../../../../test/jobs.js'
 import { addAccount } from '../../../../test/tenant.js'
@@ -25,7 +25,7 @@ async function nextSignOfLife({ socket, closed }: TunnelTool) {
   await Promise.race([once(socket, 'pong'), closed])
 }
 
-describeEachEngine('a development tunnel', (engine) => {
+describeSlow('a development tunnel', (engine) => {
   const server = useServer(engine)
 
   it('carries calls with their headers and bodies, and the responses', async () => {
@@ -189,7 +189,7 @@ describeEachEngine('a development tunnel', (engine) => {
   })
 })
 
-describe('the tools at the other end of tunnels', () => {
+describeInUsual('the tools at the other end of tunnels', () => {
   const limits = {
     BOTSTEAD_MAX_TUNNELS_PER_ADDRESS: '3',
     BOTSTEAD_MAX_TUNNEL_REQUESTS: '2',

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { existingClient } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { useRemote } from '../../../../test/remote/server.js'
@@ -16,7 +16,7 @@ const identifier = {
 
 const week = 7 * 24 * 60 * 60 * 1000
 
-describeEachEngine('the shared address of an integration', (engine) => {
+describeSlow('the shared address of an integration', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
   let count = 0

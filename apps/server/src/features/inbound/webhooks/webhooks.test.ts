@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { installMail } from '../../../../test/remote/integration.js'
 import { useRemote } from '../../../../test/remote/server.js'
 
-describeEachEngine('webhooks', (engine) => {
+describeSlow('webhooks', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
 

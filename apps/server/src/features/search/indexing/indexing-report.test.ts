@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { integration, send, type TestBot, useFiles } from '../../../../test/files.js'
 import { scanOf } from '../../../../test/scans.js'
 
@@ -8,7 +8,7 @@ import { scanOf } from '../../../../test/scans.js'
 const page = (pictures: number, text = 'The harbour has two piers.') =>
   `<h1>Harbour</h1><p>${text}</p>${'<p><img src="pier.png"></p>'.repeat(pictures)}`
 
-describeEachEngine('what was not read of a file', (engine) => {
+describeSlow('what was not read of a file', (engine) => {
   const bench = useFiles(engine)
 
   async function reportOf(bot: TestBot, id: string, caller?: ReturnType<typeof integration>) {

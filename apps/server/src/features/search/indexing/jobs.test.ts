@@ -3,11 +3,11 @@ import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { pdf, sentences } from '../../../../../../packages/documents/test/pdf.js'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
 import { indexFileJob } from '../../files/index.js'
 
-describeEachEngine('the progress of a file', (engine) => {
+describeSlow('the progress of a file', (engine) => {
   const lines: string[] = []
   const logTo = { write: (line: string) => void lines.push(line) }
   const bench = useFiles(engine, { logTo, progressPauseMs: 0 })
@@ -72,7 +72,7 @@ describeEachEngine('the progress of a file', (engine) => {
   })
 })
 
-describeEachEngine('indexing', (engine) => {
+describeSlow('indexing', (engine) => {
   const bench = useFiles(engine)
 
   async function positions(bot: TestBot): Promise<number[]> {

@@ -1,7 +1,7 @@
 import { toIndexText } from '@botstead/documents/text'
 import { assert, asyncProperty, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
+import { describeSlow, useDatabase } from '../../../../test/engines.js'
 import { createIds } from '../../../platform/ids.js'
 import { type FileScope, toTagConditions } from '../../files/index.js'
 import { deleteOfBot, insertPassages } from '../passage-store.js'
@@ -17,7 +17,7 @@ interface Text {
 
 const ids = createIds()
 
-describeEachEngine('the keyword index', (engine) => {
+describeSlow('the keyword index', (engine) => {
   const database = useDatabase(engine)
   const index = () => createKeywordIndex(database().dialect)
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
 
 /** Makes each section a passage. */
@@ -161,7 +161,7 @@ const handbook = `# 员工手册
 출장 비용은 돌아온 뒤 한 주 안에 정산합니다.
 `
 
-describeEachEngine('answers', (engine) => {
+describeSlow('answers', (engine) => {
   const bench = useFiles(engine)
   const bots: Record<string, TestBot> = {}
 
@@ -322,7 +322,7 @@ describeEachEngine('answers', (engine) => {
   })
 })
 
-describeEachEngine('the words of a question that name its subject', (engine) => {
+describeSlow('the words of a question that name its subject', (engine) => {
   const bench = useFiles(engine)
   const files: readonly [key: string, content: string][] = [
     [

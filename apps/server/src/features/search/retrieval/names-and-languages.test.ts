@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
 import { germanManuals, licences, manualPages, partNumbers } from './names-and-languages.fixture.js'
 
 /** The threshold that the guide advises. */
 const advised = 0.4
 
-describeEachEngine('search by names and in two languages', (engine) => {
+describeSlow('search by names and in two languages', (engine) => {
   const bench = useFiles(engine)
   let english: TestBot
   let german: TestBot

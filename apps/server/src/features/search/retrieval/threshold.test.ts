@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
 import { advisedMinScore, separate } from '../../../domain/ranking-measures.js'
 import { officeFiles, officeQuestions, otherQuestions } from './office.fixture.js'
@@ -12,7 +12,7 @@ const small = {
   },
 }
 
-describeEachEngine('the scores in a small office', (engine) => {
+describeSlow('the scores in a small office', (engine) => {
   const bench = useFiles(engine)
   let bot: TestBot
 
@@ -162,7 +162,7 @@ const frequentlyAsked: readonly (readonly [question: string, answer: string])[] 
   ['How do I turn off the sounds of messages?', 'Open the settings and choose Quiet.'],
 ]
 
-describeEachEngine('the scores among questions with answers', (engine) => {
+describeSlow('the scores among questions with answers', (engine) => {
   const bench = useFiles(engine)
   let bot: TestBot
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
 import { addAccount, settle } from '../../../../test/tenant.js'
 
-describeEachEngine('a bot that is limited to some members', (engine) => {
+describeSlow('a bot that is limited to some members', (engine) => {
   const server = useServer(engine)
 
   async function newTeam() {

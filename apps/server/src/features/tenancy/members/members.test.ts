@@ -1,12 +1,12 @@
 import type { Role } from '@botstead/contract'
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { addAccount, type Login } from '../../../../test/tenant.js'
 
 const password = 'seven green teapots'
 
-describeEachEngine('members of a workspace', (engine) => {
+describeSlow('members of a workspace', (engine) => {
   const server = useServer(engine)
   let guests = 0
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { existingClient } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { addViewer } from '../../../../test/tenant.js'
 
-describeEachEngine('preferences', (engine) => {
+describeSlow('preferences', (engine) => {
   const server = useServer(engine)
   const client = () => existingClient(server())
 

@@ -1,7 +1,7 @@
 import { readEventStream } from '@botstead/contract'
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { expectRefusal } from '../../../../test/request.js'
 
@@ -11,7 +11,7 @@ interface Signal {
   data: { payload?: { text: string } }
 }
 
-describeEachEngine('the stream of a conversation', (engine) => {
+describeSlow('the stream of a conversation', (engine) => {
   const server = useServer(engine)
 
   async function converse() {

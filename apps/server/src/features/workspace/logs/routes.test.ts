@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { startHttpBot } from '../../../../test/http-bot.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
@@ -9,7 +9,7 @@ import { logLevels } from '../../../domain/log-lines.js'
 
 const minute = 60_000
 
-describeEachEngine('the logs of a workspace', (engine) => {
+describeSlow('the logs of a workspace', (engine) => {
   const server = useServer(engine)
   type Client = ReturnType<ReturnType<typeof server>['client']>
   type Query = NonNullable<Parameters<Client['listLogs']>[0]>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
+import { describeSlow, useDatabase } from '../../../../test/engines.js'
 import { createTestClock } from '../../../../test/harness.js'
 import { isoTime } from '../../../platform/clock.js'
 import { createIds } from '../../../platform/ids.js'
@@ -13,7 +13,7 @@ import { sqliteWords } from './sqlite-words-store.js'
 
 const minute = 60_000
 
-describeEachEngine('the words of messages', (engine) => {
+describeSlow('the words of messages', (engine) => {
   const database = useDatabase(engine)
   const clock = createTestClock()
   const ids = createIds(clock)

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { startHttpBot, useHttpBots } from '../../../../test/http-bot.js'
 import { addAccount, uploadText } from '../../../../test/tenant.js'
@@ -10,7 +10,7 @@ const hourMs = 60 * 60 * 1000
 /** Milliseconds for which lines of logs are kept. */
 const keptMs = 7 * 24 * hourMs
 
-describeEachEngine('the overview of a workspace', (engine) => {
+describeSlow('the overview of a workspace', (engine) => {
   const server = useServer(engine)
   const https = useHttpBots()
   type Client = ReturnType<ReturnType<typeof server>['client']>

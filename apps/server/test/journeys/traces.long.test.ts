@@ -3,16 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { createClient } from '@botstead/contract'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startBotProcess } from '../bot-processes.js'
 import { createCommandPlace } from '../command-place.js'
-import {
-  describeInLong,
-  describeInUsual,
-  describeSlow,
-  sqliteEngine,
-  type TestEngine,
-} from '../engines.js'
+import { describeEachEngine, sqliteEngine, type TestEngine } from '../engines.js'
 import { startHttpBot } from '../http-bot.js'
 import { listenRaw } from '../listening/raw-stream.js'
 import { freePort } from '../ports.js'
@@ -107,7 +101,7 @@ const until = <T>(assertion: () => T | Promise<T>) =>
 const ofTrace = ({ spans }: TraceCollector, id: string) =>
   spans.filter((span) => span.traceId === id)
 
-describeSlow('a trace', (engine) => {
+describeEachEngine('a trace', (engine) => {
   it('goes from a message through commit, signal and delivery to the answer of a bot', async () => {
     await using collector = await startTraceCollector()
     const server = await startTraced(engine, {
@@ -279,7 +273,7 @@ describeSlow('a trace', (engine) => {
   })
 })
 
-describeInUsual('a trace', () => {
+describe('a trace', () => {
   it('of a bot made with the SDK, which does not pass it on, refers to the delivery', async () => {
     await using collector = await startTraceCollector()
     const server = await startTraced(sqliteEngine, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
@@ -299,7 +293,7 @@ describeInUsual('a trace', () => {
   })
 })
 
-describeInUsual('log lines', () => {
+describe('log lines', () => {
   it('carry the ids of the trace and the span', async () => {
     await using collector = await startTraceCollector()
     const server = await startTraced(sqliteEngine, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
@@ -326,7 +320,7 @@ describeInUsual('log lines', () => {
   })
 })
 
-describeInLong('a collector', () => {
+describe('a collector', () => {
   /** Messages are written and delivered, and the server stops in time, whatever the collector does. */
   async function works(endpoint: string, options: { isReported: boolean }) {
     const server = await startTraced(sqliteEngine, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })
@@ -363,7 +357,7 @@ describeInLong('a collector', () => {
   })
 })
 
-describeInUsual('the settings of traces', () => {
+describe('the settings of traces', () => {
   const start = async (environment: Record<string, string>) => {
     await using place = await createCommandPlace(sqliteEngine)
     return await runCommand(['config'], { ...place.environment, ...environment })
