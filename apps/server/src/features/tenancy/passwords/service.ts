@@ -46,6 +46,7 @@ export function createPasswordsService(deps: PasswordsDeps) {
     prove: provePassword,
     proveOwn: proveOwnPassword,
     settle: settlePassword,
+    hold: holdPassword,
     countedBy: countedFor,
     find: findPassword,
     listAccounts: listAccountsWithPassword,
@@ -165,6 +166,14 @@ async function settlePassword(
   }
   if (renewed !== undefined) await store.patchHash(tx, account.id, renewed)
   await forgiveAttempt(tx, clock, counted)
+}
+
+/**
+ * Lets sign-ins with the password of an account wait until the transaction ends, so that each comes before it, with its
+ * session, or after it.
+ */
+async function holdPassword(_: PasswordParts, tx: Tx, accountId: string): Promise<void> {
+  await store.lockPassword(tx, accountId)
 }
 
 /** The password of an account without its hash; undefined if it has none. */

@@ -1,8 +1,10 @@
 import type { Client } from '@botstead/contract'
-import { expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { expect, it, vi } from 'vitest'
 import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
+import { countWaiting } from '../../../../test/tenancy/waiting.js'
 import { addAccount } from '../../../../test/tenant.js'
 import { createOperatorAccounts } from './index.js'
 import { totpCode } from './totp.js'
@@ -210,6 +212,31 @@ describeSlow('a second factor', (engine) => {
     await client.confirmSecondFactor({ code: codeNow(secret) })
     expect((await client.listSessions()).sessions).toEqual([])
   })
+
+  it.runIf(engine.name === 'postgres')(
+    'ends a session that begins while it is confirmed',
+    async () => {
+      const client = server().client(await addAccount(server()))
+      await client.changePassword({ password })
+      const { email } = (await client.getAccount()).account
+      const { secret } = await client.startSecondFactor({ currentPassword: password })
+      const under: Promise<unknown>[] = []
+      await inDatabase(server(), ({ run }) =>
+        run(async (tx) => {
+          // The sign-in waits where its session is stored, and not yet to be seen.
+          await sql`lock table account_devices in share mode`.execute(tx)
+          under.push(page().signInWithPassword({ email, password }))
+          await vi.waitUntil(async () => (await countWaiting(tx)) === 1)
+          const confirmed = client.confirmSecondFactor({ code: codeNow(secret) })
+          under.push(confirmed)
+          const waiting = vi.waitUntil(async () => (await countWaiting(tx)) === 2)
+          await Promise.race([confirmed, waiting])
+        }),
+      )
+      await Promise.all(under)
+      expect((await client.listSessions()).sessions).toEqual([])
+    },
+  )
 
   it('is stored so that the database alone shows no code', async () => {
     const bea = await addPerson()

@@ -107,13 +107,14 @@ export async function confirmSecondFactor(
   { accountId, tokenId }: AccountActor,
   code: string,
 ): Promise<string[]> {
-  const { db, run, clock, sealer, sessions } = parts
+  const { db, run, clock, sealer, passwords, sessions } = parts
   const factor = await store.findSecondFactor(db, accountId)
   if (factor === undefined || factor.since !== null) throw noFactor('to confirm')
   const step = stepOfCode(sealer.open(factor.secret), code.replaceAll(/\s/g, ''), clock.now())
   if (step === undefined) throw wrongCode('InvalidPayload')
   const codes = newRecoveryCodes()
   await run(async (tx) => {
+    await passwords.hold(tx, accountId)
     if (!(await store.confirmSecondFactor(tx, factor, step, isoTime(clock.now())))) {
       throw noFactor('to confirm')
     }
