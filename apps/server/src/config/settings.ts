@@ -276,7 +276,8 @@ export const limitSettings = {
   }),
   indexingTimeoutMs: setting('BOTSTEAD_INDEXING_TIMEOUT_MS', duration('1s', '1h'), {
     default: '2m',
-    meaning: 'Time limit for reading one file.',
+    meaning:
+      'Time limit for reading one file; small files may take a part of it only, as processor time.',
   }),
   indexingMemoryBytes: setting('BOTSTEAD_INDEXING_MEMORY_BYTES', bytes('128MiB', '32GiB'), {
     default: '512MiB',

@@ -46,6 +46,8 @@ export interface Source {
   allowPartial?: boolean
   /** Called after each page, slide or chapter. */
   onPage?(done: number, total: number): void
+  /** Called when a step begins: a short one takes seconds at most in an honest document, such as a page of a PDF. */
+  onStep?(length: 'short' | 'any'): void
 }
 
 /** Number and size of the files inside of one document, on all levels together. */

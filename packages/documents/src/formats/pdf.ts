@@ -30,16 +30,27 @@ const fileNamePattern = /\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|pmd)$|^\S*$
 
 /** Reads the text of a PDF with its page numbers; see `docs/decisions/0013-formats-and-libraries.md` for how. */
 export async function extract(source: Source): Promise<Extraction> {
+  try {
+    return await read(source)
+  } finally {
+    // A refused attachment must not bound the rest of its mail.
+    source.onStep?.('any')
+  }
+}
+
+async function read(source: Source): Promise<Extraction> {
+  source.onStep?.('short')
   const document = await openPdf(source.bytes)
   await requirePageTree(document, source)
   requirePages(document.numPages, source, 'pages')
   const omissions = createOmissions()
-  const read = await readPages(document, source, omissions)
+  const all = await readPages(document, source, omissions)
+  source.onStep?.('any')
   const info = await readInfo(document)
-  requireStatic(read, info)
-  requireReadable(read)
+  requireStatic(all, info)
+  requireReadable(all)
   await reportEmbeddedFiles(document, omissions)
-  const pages = withoutUnreadable(read, omissions)
+  const pages = withoutUnreadable(all, omissions)
   reportUnknownSymbols(pages, omissions)
   const upright = withoutWatermarks(pages, omissions)
   const unread = pages.filter(({ isUnread }) => isUnread).length
@@ -87,6 +98,8 @@ async function readPages(
 ): Promise<ReadPage[]> {
   const count = createTextLimit(source)
   const objects = readRawObjects(source.bytes)
+  // Those of all pages at once: no short step.
+  source.onStep?.('any')
   const annotations = await readAnnotations(document, objects, omissions)
   const layers = await document.getOptionalContentConfig().catch(() => undefined)
   const hidden = layers !== undefined && hasHiddenLayer(layers) ? layers : undefined
@@ -98,6 +111,7 @@ async function readPages(
   })
   const pages: ReadPage[] = []
   for (let number = 1; number <= document.numPages; number += 1) {
+    source.onStep?.('short')
     try {
       const page = await document.getPage(number)
       const read = await readPage(page, number)

@@ -35,6 +35,24 @@ describe('limits', () => {
     expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
   })
 
+  test.each([
+    ['a task', 'loop-in-task' as const, 100],
+    ['a part of a task', 'loop-in-part' as const, 200],
+  ])('%s is stopped after the processor time that it may take', async (_, trouble, bound) => {
+    await using pool = openPool()
+    await expect(pool.run({ trouble })).rejects.toMatchObject({
+      limit: 'time',
+      message: `The task took more than ${bound} ms of processor time`,
+    })
+    expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
+  })
+
+  test('the processor time of a task is not bounded by what an earlier one may take', async () => {
+    await using pool = openPool()
+    const first = await pool.run({ trouble: 'bound' })
+    expect(await pool.run({ trouble: 'burn' })).toBe(first)
+  })
+
   test.each(['allocate' as const, 'allocate-at-once' as const, 'allocate-buffers' as const])(
     'a task that eats memory (%s) is stopped and the next one runs',
     async (trouble) => {

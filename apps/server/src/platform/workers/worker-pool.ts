@@ -180,6 +180,13 @@ function toLimitError(
   error: WorkerExitError,
   options: WorkerPoolOptions,
 ): WorkerLimitError | undefined {
+  if (error.processorTimeMs !== undefined) {
+    return new WorkerLimitError(
+      'time',
+      `The task took more than ${error.processorTimeMs} ms of processor time`,
+      { cause: error },
+    )
+  }
   if (!error.outOfMemory) return undefined
   return new WorkerLimitError(
     'memory',

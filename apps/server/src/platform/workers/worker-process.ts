@@ -6,7 +6,7 @@ import { serialize } from 'node:v8'
 import { guarded } from '../guarded.js'
 import type { WorkerEntry } from './worker-entry.js'
 import { createFrameReader, type FrameKind, frameHead } from './worker-frames.js'
-import type { TaskEnvelope, TaskResult } from './worker-task.js'
+import { type TaskEnvelope, type TaskResult, tooSlowText } from './worker-task.js'
 
 /** Maximum length of the kept error output of a process, in characters. */
 const maxErrorText = 8192
@@ -21,10 +21,17 @@ export class WorkerExitError extends Error {
   override readonly name = 'WorkerExitError'
   /** Whether it ended because its memory did not suffice. */
   readonly outOfMemory: boolean
+  /** Milliseconds of processor time that did not suffice, if that is why it ended. */
+  readonly processorTimeMs: number | undefined
 
-  constructor(message: string, outOfMemory: boolean, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    outOfMemory: boolean,
+    options?: ErrorOptions & { processorTimeMs?: number },
+  ) {
     super(message, options)
     this.outOfMemory = outOfMemory
+    this.processorTimeMs = options?.processorTimeMs
   }
 }
 
@@ -185,7 +192,12 @@ function toExitError(
 ): WorkerExitError {
   const how = signal === null ? `with code ${code}` : `by ${signal}`
   const why = errorText.trim() === '' ? '' : `: ${errorText.trim()}`
-  return new WorkerExitError(`The worker ended ${how}${why}`, outOfMemoryText.test(errorText))
+  const spent = errorText.split(tooSlowText)[1]
+  return new WorkerExitError(
+    `The worker ended ${how}${why}`,
+    outOfMemoryText.test(errorText),
+    spent === undefined ? {} : { processorTimeMs: Number.parseInt(spent, 10) },
+  )
 }
 
 function errorIn(given: unknown): { message: string; stack?: string } {

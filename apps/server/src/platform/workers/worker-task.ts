@@ -38,17 +38,28 @@ class OutputLimitError extends Error {
  */
 export type Report<Progress> = (progress: Progress, options?: { milestone: boolean }) => void
 
+/**
+ * Bounds the processor time that the task, or the part of it that begins, may take from now on; more ends its process.
+ * Processor time counts, because waiting beside other processes is no fault of a task.
+ *
+ * @param milliseconds replaces the former bound of the same kind; without it there is none
+ */
+export type BoundTime = (of: 'task' | 'part', milliseconds?: number) => void
+
 /** Does one task, and may report progress on the way. */
 export type TaskHandler<Input, Output, Progress, Piece> = (
   input: Input,
   report: Report<Progress>,
   give: Give<Piece>,
+  boundTime: BoundTime,
 ) => Promise<Output>
 
 /** The pipe to the server. */
 const messages = 3
 /** Written by a process that takes more memory than it may, with its buffers; the server knows the text. */
 const tooLargeText = 'The memory of the process is used up'
+/** Written by a process whose task takes more processor time than it may, followed by the milliseconds. */
+export const tooSlowText = 'The processor time of the task is used up: '
 /** Maximum length in characters of the message of an error, and of its stack. */
 const maxErrorText = 50_000
 /** Share of its memory that a process may have in use after a task and take another one. */
@@ -64,20 +75,25 @@ const reportIntervalMs = 250
 export function serveTasks<Input, Output, Progress = never, Piece = never>(
   handler: TaskHandler<Input, Output, Progress, Piece>,
 ): void {
+  const boundTime = watchProcess()
   const read = createFrameReader(
     () => Number.POSITIVE_INFINITY,
-    (_, content) => void perform<Input, Output, Progress, Piece>(handler, deserialize(content)),
+    (_, content) => {
+      boundTime('task')
+      boundTime('part')
+      void perform<Input, Output, Progress, Piece>(handler, deserialize(content), boundTime)
+    },
   )
   process.stdin.on('data', read).once('end', () => process.exit())
   // A terminal or a service manager signals every process of the server. The server decides what becomes
   // of a task: if its process ended by itself, that would count as a fault of the file.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
-  watchProcess()
 }
 
 async function perform<Input, Output, Progress, Piece>(
   handler: TaskHandler<Input, Output, Progress, Piece>,
   { input, maxOutputBytes }: TaskEnvelope<Input>,
+  boundTime: BoundTime,
 ): Promise<void> {
   let outputBytes = 0
   // Checked here, so that an output without bound never reaches the main process.
@@ -88,7 +104,8 @@ async function perform<Input, Output, Progress, Piece>(
     return json
   }
   try {
-    const output = await handler(input, createReport(), (piece) => send('piece', toJson(piece)))
+    const give: Give<Piece> = (piece) => send('piece', toJson(piece))
+    const output = await handler(input, createReport(), give, boundTime)
     tellSpent()
     send('output', toJson(output))
   } catch (error) {
@@ -136,16 +153,39 @@ function createReport(): Report<unknown> {
 /** Milliseconds between two looks at the server and at the memory of the process. */
 const watchIntervalMs = 250
 
+/** Milliseconds of processor time that no process reaches. */
+const unbounded = 2 ** 31 - 1
+
 /**
- * A task that never yields does not notice that the server was killed, and V8 bounds its heap only, not the buffers that
- * a file is unpacked into. A thread beside the task ends the process in both cases.
+ * A task that never yields does not notice that the server was killed, nor how long it takes, and V8 bounds its heap
+ * only, not the buffers that a file is unpacked into. A thread beside the task ends the process in all of these cases.
+ *
+ * @returns what bounds the processor time of the task
  */
-function watchProcess(): void {
+function watchProcess(): BoundTime {
   const maxMb = Number(process.argv[2])
-  const script = `setInterval(() => {
-    const isTooLarge = process.memoryUsage.rss() > ${maxMb * 2 ** 20}
-    if (isTooLarge) require('node:fs').writeSync(2, ${JSON.stringify(tooLargeText)})
-    if (isTooLarge || process.ppid !== ${process.ppid}) process.kill(process.pid, 'SIGKILL')
+  // For each bound the processor time of the process at which it is reached, and its length.
+  const bounds = new Int32Array(new SharedArrayBuffer(16)).fill(unbounded)
+  const script = `const bounds = require('node:worker_threads').workerData
+  const end = (why) => {
+    if (why !== undefined) require('node:fs').writeSync(2, why)
+    process.kill(process.pid, 'SIGKILL')
+  }
+  setInterval(() => {
+    if (process.ppid !== ${process.ppid}) end()
+    if (process.memoryUsage.rss() > ${maxMb * 2 ** 20}) end(${JSON.stringify(tooLargeText)})
+    const { user, system } = process.cpuUsage()
+    for (const at of [0, 2]) {
+      const isReached = (user + system) / 1000 > Atomics.load(bounds, at)
+      if (isReached) end(${JSON.stringify(tooSlowText)} + Atomics.load(bounds, at + 1))
+    }
   }, ${watchIntervalMs})`
-  new Worker(script, { eval: true, execArgv: [] }).unref()
+  new Worker(script, { eval: true, execArgv: [], workerData: bounds }).unref()
+  return (of, milliseconds) => {
+    const at = of === 'task' ? 0 : 2
+    const { user, system } = process.cpuUsage()
+    const reached = milliseconds === undefined ? unbounded : (user + system) / 1000 + milliseconds
+    Atomics.store(bounds, at + 1, milliseconds ?? unbounded)
+    Atomics.store(bounds, at, Math.min(reached, unbounded))
+  }
 }

@@ -66,6 +66,8 @@ export interface DocumentInput {
   maxPages: number
   /** Bytes that the parts of a packed document may have in total when unpacked. */
   maxUnpackedBytes: number
+  /** Milliseconds that reading may take, from which the bounds of processor time follow. */
+  timeLimitMs: number
   /** Whether a document of which more than half could not be read is accepted. */
   allowPartial: boolean
   chunking: ChunkOptions

@@ -13,7 +13,12 @@ import {
   toIndexFields,
   toNewWords,
 } from '@botstead/documents/text'
-import { type Give, type Report, serveTasks } from '../../../platform/workers/worker-task.js'
+import {
+  type BoundTime,
+  type Give,
+  type Report,
+  serveTasks,
+} from '../../../platform/workers/worker-task.js'
 import {
   type DocumentInput,
   type IngestInput,
@@ -35,18 +40,20 @@ const cutPercent = 70
 const passagesInPiece = 50
 
 /** Runs in a process of its own: all code that parses the content of untrusted files. */
-serveTasks<IngestInput, IngestOutput, IngestProgress, IngestPiece>(async (input, report, give) => {
-  try {
-    if ('texts' in input) return listWords(input, give)
-    return await ingestDocument(input, report, give)
-  } catch (error) {
-    const refusal = toRefusal(error)
-    if (refusal === undefined) throw error
-    // A class instance would not survive the transfer to the server.
-    const { failure, message, reading } = refusal
-    return { failure, message, reading }
-  }
-})
+serveTasks<IngestInput, IngestOutput, IngestProgress, IngestPiece>(
+  async (input, report, give, boundTime) => {
+    try {
+      if ('texts' in input) return listWords(input, give)
+      return await ingestDocument(input, report, give, boundTime)
+    } catch (error) {
+      const refusal = toRefusal(error)
+      if (refusal === undefined) throw error
+      // A class instance would not survive the transfer to the server.
+      const { failure, message, reading } = refusal
+      return { failure, message, reading }
+    }
+  },
+)
 
 function listWords({ texts, key, context }: TextsInput, give: Give<IngestPiece>): IngestOutput {
   give({ words: texts.map(createWordLister(key, context)) })
@@ -73,6 +80,7 @@ async function ingestDocument(
   input: DocumentInput,
   report: Report<IngestProgress>,
   give: Give<IngestPiece>,
+  boundTime: BoundTime,
 ): Promise<IngestOutput> {
   const wordsOf = createWordLister(input.key, input.context)
   const withWords = (passage: Passage) => ({ ...passage, ...wordsOf(passage) })
@@ -84,10 +92,13 @@ async function ingestDocument(
     for (const some of inPieces(given)) give({ passages: some.map(withWords) })
     return {}
   }
+  const bytes = await read(input)
+  const maxTimes = maxTimesOf(bytes.length, input.timeLimitMs)
+  boundTime('task', maxTimes.file)
   let pages: number | undefined
   const progress = () => (pages === undefined ? {} : { pages })
   const source = {
-    bytes: await read(input),
+    bytes,
     contentType: input.contentType,
     key: input.key,
     maxLength: input.chunking.maxLength * input.chunking.maxPassages,
@@ -97,6 +108,9 @@ async function ingestDocument(
     onPage(done: number, total: number) {
       pages = done
       report({ step: 'extract', pages, percent: Math.floor((readPercent * done) / total) })
+    },
+    onStep(length: 'short' | 'any') {
+      boundTime('part', length === 'short' ? maxTimes.step : undefined)
     },
   }
   const { passages, omissions, parts, ...document } = await readDocument(
@@ -114,6 +128,22 @@ async function ingestDocument(
     report({ step: 'chunk', ...progress(), passages: given, percent })
   }
   return { ...document, reading: { omissions, ...(parts && { parts }) } }
+}
+
+/** Processor time in milliseconds that suffices on slow machines, whatever the time limit is. */
+const minFileTime = 10_000
+const minStepTime = 5000
+
+/**
+ * The processor time that a file, and a short step such as a page of a PDF, may take, in milliseconds. Honest files take
+ * time in proportion to their size: a small one that takes long was made to.
+ */
+function maxTimesOf(size: number, timeLimitMs: number): { file: number; step: number } {
+  const megabytes = size / 1_000_000
+  return {
+    file: Math.max(minFileTime, timeLimitMs * Math.min(1, 1 / 4 + megabytes / 8)),
+    step: Math.max(minStepTime, timeLimitMs * Math.min(1, 1 / 24 + megabytes / 120)),
+  }
 }
 
 function* inPieces(passages: readonly Passage[]): Generator<Passage[]> {

@@ -43,6 +43,8 @@ interface DocumentLimits {
   maxPages: number
   /** Bytes that the parts of a packed document may have in total when unpacked. */
   maxUnpackedBytes: number
+  /** Milliseconds that reading may take. */
+  timeLimitMs: number
 }
 
 /** Processes that turn files into passages. */
@@ -84,22 +86,22 @@ export function createIngestPool(options: IngestPoolOptions): IngestPool {
   const { maxPages = 5000, maxUnpackedBytes = 256 * megabyte, ...workers } = options
   // One processor stays free for requests.
   const { workers: ordinary = Math.max(1, availableParallelism() - 1) } = workers
-  const { memoryLimitMb = 512 } = workers
+  const { memoryLimitMb = 512, timeLimitMs = 120_000 } = workers
   const { slow = { places: slowPlacesIn(memoryLimitMb, ordinary), afterMs: 1000 } } = workers
   const pool = createWorkerPool<IngestInput, IngestOutput, IngestProgress, IngestPiece>({
     maxQueue: 100,
-    timeLimitMs: 120_000,
     maxOutputBytes: 64 * megabyte,
     idleTimeoutMs: 30_000,
     ...workers,
     workers: ordinary,
     slow,
     memoryLimitMb,
+    timeLimitMs,
     entry: new URL('./ingest-worker.js', import.meta.url),
   })
   return {
     ...pool,
-    limits: { maxPages, maxUnpackedBytes },
+    limits: { maxPages, maxUnpackedBytes, timeLimitMs },
     places: ordinary + slow.places,
   }
 }
