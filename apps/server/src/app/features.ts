@@ -244,7 +244,18 @@ function addBots(
       alone: config.databaseUrl === undefined,
     }),
   )
-  add(createSignIn({ ...storage, sealer, addresses, accounts, passwords, access }))
+  add(
+    createSignIn({
+      ...storage,
+      domainEvents,
+      sealer,
+      addresses,
+      accounts,
+      members,
+      passwords,
+      access,
+    }),
+  )
   const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))
   const issues = add(
     createIssues({

@@ -69,6 +69,11 @@ export const adminExamples: Examples = {
   changeAccountEmail: own(({ botId }) => ({
     body: { email: `of-${botId}@example.com`, currentPassword: password },
   })),
+  // With the right password, the account of the test would be gone.
+  deleteAccount: {
+    request: () => ({ body: { currentPassword: 'another' } }),
+    foreign: 'InvalidPayload',
+  },
   startSecondFactor: {
     request: () => ({ body: { currentPassword: 'another' } }),
     foreign: 'InvalidPayload',

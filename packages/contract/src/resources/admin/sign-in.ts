@@ -191,6 +191,20 @@ export const accountSecurity = {
     response: json(Empty),
     errors: ['AlreadyExists'],
   }),
+  removeAccount: operation({
+    id: 'deleteAccount',
+    method: 'POST',
+    path: '/v1/admin/account/me',
+    tag: 'Account',
+    summary: 'Delete the account of the caller',
+    description:
+      'The account leaves its workspaces, and its sessions, personal tokens and preferences are deleted. What it made in workspaces stays there. The only owner of a workspace makes somebody else an owner first, or deletes the workspace. The account of the first start cannot be deleted.',
+    auth: 'account',
+    permission: 'account:write',
+    body: Type.Object({ currentPassword }),
+    response: json(Empty),
+    errors: ['ReferenceConstraint'],
+  }),
   startSecondFactor: operation({
     id: 'startSecondFactor',
     method: 'POST',

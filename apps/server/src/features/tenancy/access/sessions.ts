@@ -106,6 +106,12 @@ export function createSessions(deps: SessionsDeps) {
 
     endAll,
 
+    /** Ends all sessions and personal tokens of an account that is deleted. */
+    async endAccount(tx: Tx, accountId: string): Promise<void> {
+      const ended = await store.deleteTokensOf(tx, accountId)
+      afterCommit(tx, () => ended.forEach(end))
+    },
+
     /** Ends the other sessions of the caller. */
     removeOthers: async ({ accountId, tokenId }: AccountActor): Promise<number> =>
       await run((tx) => endAll(tx, accountId, tokenId), { mayUseReserve: true }),

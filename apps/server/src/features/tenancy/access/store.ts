@@ -317,6 +317,16 @@ export async function deleteSessionsOf(
   return rows.map(({ id }) => id)
 }
 
+/** Deletes all tokens of an account, its sessions among them. Returns their ids. */
+export async function deleteTokensOf(tx: Tx, accountId: string): Promise<string[]> {
+  const rows = await tx
+    .deleteFrom('access_tokens')
+    .where('account_id', '=', accountId)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** Makes the codes of an account unusable that were not used. */
 export async function deleteSignInCodesOf(tx: Tx, accountId: string): Promise<void> {
   await tx.deleteFrom('sign_in_codes').where('account_id', '=', accountId).execute()

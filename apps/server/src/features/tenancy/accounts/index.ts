@@ -119,6 +119,7 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
       listAll: () => store.listEveryAccount(db),
       create,
       changeEmail,
+      remove: store.deleteAccount,
       createFirst,
       isOperator,
       requireOperator,

@@ -55,6 +55,11 @@ export async function findFirstAccount(executor: Db | Tx): Promise<AccountRow | 
     .executeTakeFirst()
 }
 
+/** Deletes an account, with its rows that refer to it. */
+export async function deleteAccount(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('accounts').where('id', '=', id).execute()
+}
+
 /** @returns the updated account, or undefined if there is none */
 export async function patchAccount(
   tx: Tx,

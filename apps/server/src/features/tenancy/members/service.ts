@@ -64,6 +64,7 @@ export function createMembersService(deps: MembersDeps) {
     renewInvitation,
     update: updateMember,
     remove: removeMember,
+    leaveAll,
     roleOf,
     addOwner,
     findInvitation,
@@ -238,6 +239,23 @@ async function removeMember(deps: MembersDeps, actor: WorkspaceActor, id: string
   )
 }
 
+/** Ends the memberships of an account. @throws ApiError if it is the last owner of a workspace */
+async function leaveAll(deps: MembersDeps, tx: Tx, accountId: string): Promise<void> {
+  for (const { workspace_id: workspaceId } of await store.listMembershipsOf(tx, accountId)) {
+    const owners = await store.lockOwners(tx, workspaceId)
+    const member = await store.findMemberOf(tx, workspaceId, accountId)
+    if (member === undefined) continue
+    if (isLastOwner(member, owners)) {
+      throw new ApiError(
+        'ReferenceConstraint',
+        `The account is the last owner of workspace ${workspaceId}: make somebody else an owner first, or delete the workspace.`,
+      )
+    }
+    await store.deleteMember(tx, workspaceId, member.id)
+    await raise(deps, tx, 'member.removed', member)
+  }
+}
+
 async function raise(
   { domainEvents }: MembersDeps,
   tx: Tx,
@@ -259,9 +277,13 @@ function requireRank({ rights }: WorkspaceActor, role: Role): void {
   throw new ApiError('Forbidden', `The role ${rights.role} may not give or take the role owner.`)
 }
 
+function isLastOwner(member: MemberRow, owners: readonly MemberRow[]): boolean {
+  if (member.role !== 'owner' || member.account_id === null) return false
+  return owners.every(({ id }) => id === member.id)
+}
+
 function requireOtherOwner(member: MemberRow, owners: readonly MemberRow[], must: string): void {
-  if (member.role !== 'owner' || member.account_id === null) return
-  if (owners.some(({ id }) => id !== member.id)) return
+  if (!isLastOwner(member, owners)) return
   throw new ApiError(
     'ReferenceConstraint',
     `The last owner of a workspace must ${must}: make somebody else an owner first.`,

@@ -58,6 +58,16 @@ export async function findMemberOf(
     .executeTakeFirst()
 }
 
+/** The memberships of an account, in the order in which their workspaces are locked. */
+export async function listMembershipsOf(tx: Tx, accountId: string): Promise<MemberRow[]> {
+  return await tx
+    .selectFrom('workspace_members')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('workspace_id')
+    .execute()
+}
+
 /** The members among some accounts, whom nobody else changes until the transaction ends. */
 export async function lockMembersOf(
   tx: Tx,

@@ -25,6 +25,7 @@ export function createPreferences(deps: PreferencesDeps): Feature {
     name: 'preferences',
     routes: preferencesRoutes(deps),
     on: {
+      'account.removed': (tx, { accountId }) => store.deletePreferencesOf(tx, accountId),
       'workspace.removed': (tx, { workspaceId }) => store.deletePreferencesOf(tx, workspaceId),
     },
   }

@@ -2,9 +2,11 @@ import type { Addresses } from '../../../domain/addresses.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import type { MadeToken, SessionsService } from '../access/index.js'
 import type { AccountsService } from '../accounts/index.js'
+import type { MembersService } from '../members/index.js'
 import type { PasswordsService } from '../passwords/index.js'
 
 /** The parts that sign-in is built from. */
@@ -16,9 +18,11 @@ export interface SignInDeps {
   /** Seals the secrets of authenticator apps. */
   sealer: Sealer
   addresses: Pick<Addresses, 'base'>
-  accounts: Pick<AccountsService, 'get' | 'findMany' | 'changeEmail'>
+  domainEvents: EventDispatcher
+  accounts: Pick<AccountsService, 'get' | 'findMany' | 'changeEmail' | 'isOperator' | 'remove'>
+  members: Pick<MembersService, 'leaveAll'>
   passwords: PasswordsService
-  sessions: Pick<SessionsService, 'begin' | 'endAll'>
+  sessions: Pick<SessionsService, 'begin' | 'endAll' | 'endAccount'>
 }
 
 /** A browser that was signed in. */

@@ -4,6 +4,7 @@ import { isoTime } from '../../../platform/clock.js'
 import type { Feature } from '../../feature.js'
 import { type Access, toSession } from '../access/index.js'
 import type { AccountsService } from '../accounts/index.js'
+import type { MembersService } from '../members/index.js'
 import type { PasswordsService } from '../passwords/index.js'
 import type { SignedIn, SignInDeps } from './deps.js'
 import { deleteExpiredTickets } from './second-factor-store.js'
@@ -12,8 +13,9 @@ import { deleteExpiredResets } from './store.js'
 
 export { createOperatorAccounts, type OperatorAccounts } from './operator.js'
 
-interface Deps extends Omit<SignInDeps, 'accounts' | 'passwords' | 'sessions'> {
+interface Deps extends Omit<SignInDeps, 'accounts' | 'members' | 'passwords' | 'sessions'> {
   accounts: { service: AccountsService }
+  members: { service: MembersService }
   passwords: { service: PasswordsService }
   access: Pick<Access, 'sessions'>
 }
@@ -23,6 +25,7 @@ export function createSignIn(deps: Deps): Feature {
   const service = createSignInService({
     ...deps,
     accounts: deps.accounts.service,
+    members: deps.members.service,
     passwords: deps.passwords.service,
     sessions: deps.access.sessions,
   })
@@ -87,6 +90,11 @@ function securityRoutes(service: SignInService): Route[] {
 
     route(contract.accountSecurity.changeEmail, async ({ actor, body, browser }) => {
       await service.changeEmail(actor, body, browser)
+      return {}
+    }),
+
+    route(contract.accountSecurity.removeAccount, async ({ actor, body, browser }) => {
+      await service.removeAccount(actor, body, browser)
       return {}
     }),
 

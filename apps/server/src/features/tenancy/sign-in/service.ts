@@ -20,6 +20,13 @@ import {
 import { countRecoveryCodes, deleteTicketsOf, findSecondFactor } from './second-factor-store.js'
 import * as store from './store.js'
 
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    /** An account is deleted; subscribers delete its rows that do not refer to it. */
+    'account.removed': { accountId: string }
+  }
+}
+
 export type SignInService = ReturnType<typeof createSignInService>
 
 /** How far a sign-in came: a session, or the ticket of the second step. */
@@ -38,6 +45,7 @@ export function createSignInService(deps: SignInDeps) {
       getSecurity,
       changePassword,
       changeEmail,
+      removeAccount,
     }),
     ...bound(parts, {
       withSecondFactor: signInWithSecondFactor,
@@ -183,6 +191,38 @@ async function changeEmail(
     if (!(await accounts.changeEmail(tx, account.id, email))) throw taken()
   }).catch((error: unknown) => {
     throw dialect.isUniqueViolation(error) ? taken(error) : error
+  })
+}
+
+async function removeAccount(
+  deps: SignInDeps,
+  actor: AccountActor,
+  { currentPassword }: Body<typeof contract.accountSecurity.removeAccount>,
+  browser: Browser,
+): Promise<void> {
+  const { run, dialect, accounts, members, passwords, sessions, domainEvents } = deps
+  const account = await accounts.get(actor)
+  const proven = await passwords.proveOwn(account, currentPassword, browser)
+  // The oldest account is the operator's, so another one would take its place.
+  if (await accounts.isOperator(account.id)) {
+    throw new ApiError(
+      'ReferenceConstraint',
+      'The account of the first start is that of the operator of the server, and cannot be deleted.',
+    )
+  }
+  await run(async (tx) => {
+    if (proven !== undefined) await passwords.settle(tx, proven)
+    await members.leaveAll(tx, account.id)
+    await sessions.endAccount(tx, account.id)
+    await domainEvents.raise(tx, 'account.removed', { accountId: account.id })
+    await accounts.remove(tx, account.id)
+  }).catch((error: unknown) => {
+    if (!dialect.isForeignKeyViolation(error)) throw error
+    throw new ApiError(
+      'ReferenceConstraint',
+      'The account created a workspace a moment ago: delete that first.',
+      { cause: error },
+    )
   })
 }
 
