@@ -10,6 +10,7 @@ const sources = join(import.meta.dirname, '..')
 const withoutTable = [
   // The frame reads everything again.
   'createSession',
+  'deleteAccount',
   'resetPassword',
   'signInWithPassword',
   'signInWithSecondFactor',

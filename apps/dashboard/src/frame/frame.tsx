@@ -1,26 +1,24 @@
 import { isComposing } from '@botstead/contract/composing'
 import { Link, Navigate, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
-import { Command, Keyboard, LogOut, PanelLeft, SunMoon } from 'lucide-react'
+import { PanelLeft } from 'lucide-react'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { usePathTo, useScope } from '../api/address.js'
 import { watchConnection } from '../api/client.js'
 import { call, queryClient } from '../api/queries.js'
 import { useOwnMember } from '../api/role.js'
 import { Button } from '../ui/button.js'
-import { Menu } from '../ui/menu.js'
 import { Page } from '../ui/page.js'
 import { remember, useRemembered } from '../ui/remembered.js'
 import { type Shortcuts, useShortcuts } from '../ui/shortcuts.js'
 import { Empty, ErrorPanel } from '../ui/states.js'
-import { noteFailure, Toasts } from '../ui/toasts.js'
+import { Toasts } from '../ui/toasts.js'
+import { AccountMenu } from './account-menu.js'
 import styles from './frame.module.css'
 import { KeysDialog } from './keys-dialog.js'
 import { Palette } from './palette.js'
 import { type Screen, useScreens } from './screens.js'
 import { SignInDialog } from './sign-in.js'
-import { signOut } from './sign-out.js'
 import { Switches } from './switches.js'
-import { nextTheme, setTheme, type Theme } from './theme.js'
 
 type Overlay = 'palette' | 'keys' | undefined
 
@@ -103,21 +101,10 @@ export function Frame() {
           ))}
         </div>
         <div className={styles.tools}>
-          <Button
-            kind="quiet"
-            icon={<Command size={16} />}
-            aria-label="Go to (Ctrl K)"
-            title="Go to (Ctrl K)"
-            onClick={() => setOverlay('palette')}
+          <AccountMenu
+            openPalette={() => setOverlay('palette')}
+            openKeys={() => setOverlay('keys')}
           />
-          <Button
-            kind="quiet"
-            icon={<Keyboard size={16} />}
-            aria-label="Keys (?)"
-            title="Keys (?)"
-            onClick={() => setOverlay('keys')}
-          />
-          <ThemeButton />
           <Button
             kind="quiet"
             icon={<PanelLeft size={16} />}
@@ -125,18 +112,6 @@ export function Frame() {
             title={isFolded ? 'Unfold the bar' : 'Fold the bar'}
             aria-pressed={isFolded}
             onClick={() => setFolded(!isFolded)}
-          />
-          <Menu
-            label="Account"
-            trigger={
-              <Button
-                kind="quiet"
-                icon={<LogOut size={16} />}
-                aria-label="Account"
-                title="Account"
-              />
-            }
-            items={[{ label: 'Sign out', onSelect: () => void signOut().catch(noteFailure) }]}
           />
         </div>
       </nav>
@@ -173,23 +148,6 @@ function Closed({ screen, open }: { screen: Screen; open: readonly Screen[] }) {
         change your role.
       </Empty>
     </Page>
-  )
-}
-
-function ThemeButton() {
-  const [theme, remembered] = useRemembered<Theme>('theme', 'system')
-  return (
-    <Button
-      kind="quiet"
-      icon={<SunMoon size={16} />}
-      aria-label={`Colours: ${theme}`}
-      title={`Colours: ${theme}`}
-      onClick={() => {
-        const next = nextTheme(theme)
-        remembered(next)
-        setTheme(next)
-      }}
-    />
   )
 }
 

@@ -4,6 +4,11 @@ import { rememberSignedIn } from './signed-in.js'
 /** Ends the session of this browser, and forgets what it has read. */
 export async function endSession(): Promise<void> {
   await call({}, 'deleteSession', { id: 'current' })
+  forgetSession()
+}
+
+/** Forgets what this browser has read in a session that has ended. */
+export function forgetSession(): void {
   queryClient.clear()
   rememberSignedIn(false)
 }

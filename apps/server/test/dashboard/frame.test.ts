@@ -139,6 +139,32 @@ describe.skipIf(browserPath === undefined)(`the frame of the dashboard ${title}`
     expect(faults).toEqual([])
   })
 
+  it('has a menu of the person who is signed in, by name', async () => {
+    const { page, open, faults, expectAccessible } = await openDashboard(server())
+    await open('home')
+    const button = page.getByRole('button', { name: 'Administrator' })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    const items = page.getByRole('menuitem')
+    await items.first().waitFor()
+    expect(await items.allTextContents()).toEqual([
+      'My account',
+      'Go to…Ctrl K',
+      'Keys?',
+      'Colours: systemChange to light',
+      'Sign out',
+    ])
+    await page.getByRole('menuitem', { name: 'Colours' }).click()
+    await page.locator('html[style*="light"]').waitFor()
+    await button.click()
+    await page.getByRole('menuitem', { name: 'My account' }).click()
+    await page.getByRole('heading', { name: 'My account', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Fold the bar' }).click()
+    await button.waitFor()
+    await expectAccessible()
+    expect(faults).toEqual([])
+  })
+
   it('says that the server is gone, and goes on when it is back', async () => {
     const { page, open } = await openDashboard(server())
     await open('bots')

@@ -261,6 +261,33 @@ describe.skipIf(browserPath === undefined)(`the members of a workspace ${title}`
     await expect(limited.createBot({})).rejects.toMatchObject({ type: 'Forbidden' })
     expect(faults).toEqual([])
   })
+
+  it('delete their account, unless they are the last owner of a workspace', async () => {
+    const ann = await addAccount(server())
+    const bea = await addViewer(server(), ann.workspaceId)
+    const { account } = await server().client(bea).getAccount()
+    const { page, open, expectAccessible } = await openAs(bea)
+    await open('account')
+    const dialog = page.getByRole('dialog')
+    const remove = async () => {
+      await page.getByRole('button', { name: 'Delete the account' }).click()
+      await dialog.getByLabel('Type the address').fill(account.email)
+      await dialog.getByRole('button', { name: 'Delete for ever' }).click()
+    }
+    await remove()
+    await dialog.getByText('is the last owner of workspace').waitFor()
+    await expectAccessible()
+    await page.keyboard.press('Escape')
+    const { workspaces } = await server().client(bea).listWorkspaces({})
+    for (const { id } of workspaces.filter(({ ownerId }) => ownerId === account.id)) {
+      await server()
+        .client({ ...bea, workspaceId: id })
+        .deleteWorkspace({ id })
+    }
+    await remove()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await expect(server().client(bea).getAccount()).rejects.toMatchObject({ type: 'Unauthorized' })
+  })
 })
 
 /** Chooses a role of a member in the list. */

@@ -1,6 +1,9 @@
 import type { Client } from '@botstead/contract'
 import { useState } from 'react'
+import { forgetSession } from '../../frame/sign-out.js'
+import { Button } from '../../ui/button.js'
 import { Id } from '../../ui/copy.js'
+import { Dialog } from '../../ui/dialog.js'
 import { Form, TextField } from '../../ui/form.js'
 import { Facts } from '../../ui/page.js'
 import { Pane, Part } from '../../ui/part.js'
@@ -27,6 +30,7 @@ export function Profile({ account, security }: AccountProps) {
       <Pane>
         <NamePart account={account} />
         <AddressPart key={account.email} account={account} security={security} />
+        <DeletePart account={account} security={security} />
       </Pane>
     </>
   )
@@ -97,6 +101,55 @@ function AddressPart({ account, security }: AccountProps) {
           </>
         )}
       </Form>
+    </Part>
+  )
+}
+
+function DeletePart({ account, security }: AccountProps) {
+  const { removeAccount } = useAccountActions()
+  const [isAsking, setAsking] = useState(false)
+  const [typed, setTyped] = useState('')
+  const [current, setCurrent] = useState('')
+  return (
+    <Part
+      title="Delete the account"
+      hint="You leave all workspaces, and your tokens stop working. What you made in workspaces stays there."
+    >
+      <Button kind="danger" onClick={() => setAsking(true)}>
+        Delete the account
+      </Button>
+      {isAsking && (
+        <Dialog title={`Delete the account ${account.email}?`} onClose={() => setAsking(false)}>
+          <Form
+            submit="Delete for ever"
+            isDangerous
+            isDisabled={typed !== account.email}
+            onSubmit={async () => {
+              await removeAccount(current)
+              forgetSession()
+              location.reload()
+            }}
+          >
+            {(faultOf) => (
+              <>
+                <TextField
+                  label={`Type the address of the account: ${account.email}`}
+                  autoComplete="off"
+                  value={typed}
+                  onChange={({ target }) => setTyped(target.value)}
+                />
+                {security.hasPassword && (
+                  <CurrentPasswordField
+                    error={faultOf('currentPassword')}
+                    value={current}
+                    onChange={setCurrent}
+                  />
+                )}
+              </>
+            )}
+          </Form>
+        </Dialog>
+      )}
     </Part>
   )
 }

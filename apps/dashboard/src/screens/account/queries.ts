@@ -36,6 +36,9 @@ export function useAccountActions() {
     changeEmail: async (email: string, currentPassword: string): Promise<void> => {
       await change({}, 'changeAccountEmail', { email, ...given(currentPassword) })
     },
+    removeAccount: async (currentPassword: string): Promise<void> => {
+      await call({}, 'deleteAccount', given(currentPassword))
+    },
     changePassword: async (password: string, currentPassword: string): Promise<void> => {
       await change({}, 'changePassword', { password, ...given(currentPassword) })
     },
