@@ -12,6 +12,7 @@ export function jobRow(row: Partial<JobRow>): JobRow {
     kind: 'test.later',
     key: null,
     payload: '{"secret":"never shown"}',
+    scope: '',
     state: 'dead',
     priority: 1,
     due_at: row.state === 'waiting' ? '2999-01-01T00:00:00.000Z' : null,

@@ -92,6 +92,7 @@ const maxWaitingInTurn = 10
 export async function requestIndexing(
   queue: Queue,
   tx: Tx,
+  { workspace_id: scope }: Pick<FileRow, 'workspace_id'>,
   content: ContentRow,
   passages?: PassagesOf,
 ): Promise<void> {
@@ -102,6 +103,7 @@ export async function requestIndexing(
     kind: indexFileJob,
     key: fileId,
     payload,
+    scope,
     priority: waiting <= 1 ? 'high' : waiting <= maxWaitingInTurn ? 'normal' : 'low',
     maxAttempts: indexAttempts,
     deadlineMs: indexDeadline(content.size),

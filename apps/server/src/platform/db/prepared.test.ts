@@ -134,6 +134,7 @@ describeEachEngine('a prepared patch', (engine) => {
       kind,
       key: state,
       payload: '{}',
+      scope: '',
       state,
       priority: 1,
       due_at: time,

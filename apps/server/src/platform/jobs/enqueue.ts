@@ -9,6 +9,8 @@ export interface JobDraft {
   key: string | null
   /** JSON text. */
   payload: string
+  /** As in `NewJob`; empty without one. */
+  scope: string
   /** 0 for the most urgent. */
   priority: number
   /** ISO 8601. */
@@ -39,8 +41,9 @@ export async function storeJob(tx: Tx, draft: JobDraft): Promise<string> {
 
 /** The changes to a job that is enqueued again. */
 function renewal(standing: JobRow, next: JobRow, dueAt: string): Partial<JobRow> {
-  const { payload, priority, max_attempts, deadline_milliseconds, traceparent, updated_at } = next
-  const renewed = { payload, max_attempts, deadline_milliseconds, traceparent, updated_at }
+  const { payload, scope, priority, max_attempts, deadline_milliseconds, traceparent, updated_at } =
+    next
+  const renewed = { payload, scope, max_attempts, deadline_milliseconds, traceparent, updated_at }
   switch (standing.state) {
     case 'waiting': {
       // A job that lost its workers repeatedly stays deferred when the same work is enqueued again,
@@ -81,6 +84,7 @@ function toRow(draft: JobDraft): JobRow {
     kind: draft.kind,
     key: draft.key,
     payload: draft.payload,
+    scope: draft.scope,
     state: 'waiting',
     priority: draft.priority,
     due_at: draft.dueAt,

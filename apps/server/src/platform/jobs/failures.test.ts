@@ -4,11 +4,12 @@ import { controlledHandler, createJobsBench, eventually, newKind } from '../../.
 import { jobs } from '../../migrations/0008-jobs.js'
 import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
 import { tracesOfJobs } from '../../migrations/0090-traces-of-jobs.js'
+import { scopesOfJobs } from '../../migrations/0205-scopes-of-jobs.js'
 import { PermanentJobError } from './errors.js'
 import type { JobHandler } from './handler.js'
 
 describeEachEngine('a job that fails', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs, scopesOfJobs])
   const bench = () => createJobsBench(database())
 
   it('is tried again after pauses that double, and is dead after the last attempt', async () => {

@@ -27,6 +27,12 @@ export interface JobContext {
   heartbeat(): Promise<void>
 }
 
+/** Places that jobs of one scope may have at a time. */
+export interface ScopeLimits {
+  high: number
+  others: number
+}
+
 /**
  * Processes the jobs of one kind. A runner can attempt a job more than once, also if it was done but its
  * end could not be stored, so a handler must be idempotent.
@@ -37,8 +43,11 @@ export interface JobContext {
 export interface JobHandler<Payload = unknown, Result = unknown> {
   /** Jobs of the kind that one runner does at a time, from 1. Default 1. */
   readonly concurrency?: number
-  /** Of these, those that are for jobs of high priority only. Default 0. */
-  readonly keptForHigh?: number
+  /**
+   * Of these, those for jobs of one scope: for jobs of high priority, and for others, which may begin only while fewer
+   * than that are done, those of high priority included. Without it, jobs of the kind must have no scope.
+   */
+  readonly perScope?: ScopeLimits
   /**
    * Whether the work frees space: its jobs may use the disk reserve, so that they are claimed and ended
    * on a full disk too. Default false.

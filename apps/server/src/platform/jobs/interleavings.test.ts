@@ -6,6 +6,7 @@ import { ManualTime } from '../../../test/manual-time.js'
 import { jobs } from '../../migrations/0008-jobs.js'
 import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
 import { tracesOfJobs } from '../../migrations/0090-traces-of-jobs.js'
+import { scopesOfJobs } from '../../migrations/0205-scopes-of-jobs.js'
 import type { Database } from '../db/open.js'
 import { PermanentJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
@@ -171,7 +172,7 @@ async function createPlay(database: Database) {
 }
 
 describeEachEngine('jobs under any interleaving', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs, scopesOfJobs])
 
   it('never run twice at once, store nothing late, and are all done in the end', async () => {
     await fc.assert(

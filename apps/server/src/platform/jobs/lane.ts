@@ -35,8 +35,10 @@ const contendedPause = 100
 /** Makes the lane of one kind; it claims nothing until it is woken. */
 export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): Lane {
   const { db, run, clock, timers, log, random, owner, outages } = deps
-  const { concurrency = 1, keptForHigh = 0, mayUseReserve = false } = handler
+  const { concurrency = 1, perScope, mayUseReserve = false } = handler
   const held = new Map<string, Attempt>()
+  /** Number of attempts by scope. */
+  const running = new Map<string, number>()
   let closed = false
   const watch = createWatch({
     timers,
@@ -56,7 +58,8 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
     const request = {
       kind,
       limit: free,
-      keptForHigh,
+      perScope,
+      running,
       owner,
       now: isoTime(now),
       leaseUntil: isoTime(now + deps.leaseMilliseconds),
@@ -74,7 +77,7 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
     if (closed) await release(rows)
     else rows.forEach(begin)
     if (rows.length === free) return undefined
-    const due = await findNextDue(db, kind, free - rows.length <= keptForHigh)
+    const due = await findNextDue(db, { kind, perScope, running })
     if (due === undefined) return pollPause()
     const wait = Date.parse(due) - clock.now()
     return Math.min(wait > 0 ? wait : contendedPause, pollPause())
@@ -88,10 +91,18 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
   function begin(row: ClaimedJob): void {
     const attempt = startAttempt(deps, row, handler)
     held.set(row.id, attempt)
+    count(row.scope, 1)
     attempt.ended.then(() => {
       held.delete(row.id)
+      count(row.scope, -1)
       watch.wake()
     })
+  }
+
+  function count(scope: string, change: number): void {
+    const next = (running.get(scope) ?? 0) + change
+    if (next === 0) running.delete(scope)
+    else running.set(scope, next)
   }
 
   function release(rows: readonly JobRow[]): Promise<void> {

@@ -11,12 +11,13 @@ import { ManualTime } from '../../../test/manual-time.js'
 import { jobs } from '../../migrations/0008-jobs.js'
 import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
 import { tracesOfJobs } from '../../migrations/0090-traces-of-jobs.js'
+import { scopesOfJobs } from '../../migrations/0205-scopes-of-jobs.js'
 import { LeaseLostError } from '../leases/leases.js'
 import { PermanentJobError } from './errors.js'
 import type { JobHandler } from './handler.js'
 
 describeEachEngine('the lease of a job', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs, scopesOfJobs])
   const bench = () => createJobsBench(database())
 
   it('lets another worker take over from one that fell silent, and not before', async () => {

@@ -10,10 +10,11 @@ import {
 import { jobs } from '../../migrations/0008-jobs.js'
 import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
 import { tracesOfJobs } from '../../migrations/0090-traces-of-jobs.js'
+import { scopesOfJobs } from '../../migrations/0205-scopes-of-jobs.js'
 import { PermanentJobError } from './errors.js'
 
 describeEachEngine('the job queue', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs, scopesOfJobs])
   const bench = () => createJobsBench(database())
 
   it('forgets a job whose transaction was rolled back, and wakes nobody for it', async () => {
@@ -217,7 +218,7 @@ describeEachEngine('the job queue', (engine) => {
 })
 
 describeEachEngine('dead jobs', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs, scopesOfJobs])
 
   it('forgets dead jobs that are old', async () => {
     const { enqueue, start, queue, time } = await createJobsBench(database())

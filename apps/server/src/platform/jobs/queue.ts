@@ -30,6 +30,8 @@ export interface NewJob {
   deadlineMs?: number
   /** Default `normal`. */
   priority?: JobPriority
+  /** For whom the work is, if the handler of the kind has `perScope`. */
+  scope?: string
 }
 
 /** The jobs of one kind, counted. */
@@ -123,6 +125,7 @@ export function createQueue({ db, bus, clock, ids, tracing }: QueueDeps): Queue 
         kind,
         key: key ?? null,
         payload: encodeJson(payload),
+        scope: job.scope ?? '',
         priority: storedPriority[job.priority ?? 'normal'],
         dueAt: job.runAt === undefined ? now : isoTime(job.runAt),
         maxAttempts,

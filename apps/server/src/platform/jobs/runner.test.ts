@@ -11,11 +11,12 @@ import { ManualTime } from '../../../test/manual-time.js'
 import { jobs } from '../../migrations/0008-jobs.js'
 import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
 import { tracesOfJobs } from '../../migrations/0090-traces-of-jobs.js'
+import { scopesOfJobs } from '../../migrations/0205-scopes-of-jobs.js'
 import { migrate } from '../db/migrate.js'
 import { openDatabase } from '../db/open.js'
 
 describeEachEngine('a job runner', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs, scopesOfJobs])
   const bench = () => createJobsBench(database())
 
   it('begins at once, without any timer', async () => {
@@ -96,7 +97,7 @@ describeEachEngine('a job runner', (engine) => {
     const kind = newKind()
     await enqueue({ kind, payload: 'normal' })
     await enqueue({ kind, payload: 'low', priority: 'low' })
-    const handler = controlledHandler({ concurrency: 3, keptForHigh: 2 })
+    const handler = controlledHandler({ concurrency: 3, perScope: { high: 3, others: 1 } })
     start({ [kind]: handler })
     const normal = await handler.run(0)
     await rest()
@@ -110,6 +111,37 @@ describeEachEngine('a job runner', (engine) => {
     expect(others.map(({ job }) => job.payload).toSorted()).toEqual(['b', 'c'])
     for (const run of [normal, ...others]) run.succeed()
     expect((await handler.run(3)).job.payload).toBe('low')
+  })
+
+  it('leaves places for jobs of other scopes, however many of one wait', async () => {
+    const { enqueue, start, rest, time } = await bench()
+    const kind = newKind()
+    const add = (scope: string, name: string, priority: 'high' | 'normal' = 'high') =>
+      enqueue({ kind, payload: `${scope}${name}`, scope, priority })
+    for (const name of '123456') await add('a', name)
+    const handler = controlledHandler({ concurrency: 4, perScope: { high: 3, others: 2 } })
+    start({ [kind]: handler })
+    await rest()
+    const begun = () => handler.runs.map(({ job }) => job.payload)
+    expect(begun()).toEqual(['a1', 'a2', 'a3'])
+    const before = time.now()
+    time.ring()
+    // The next poll, and not the time of the job that may not run yet.
+    expect(time.now() - before).toBeGreaterThan(1000)
+    await rest()
+    expect(begun()).toHaveLength(3)
+    for (const name of '12') await add('b', name, 'normal')
+    await rest()
+    expect(begun().slice(3)).toEqual(['b1'])
+    // The scope of which fewer run is first, although the jobs of the other one are more urgent and waited longer.
+    handler.runs[0]?.succeed()
+    handler.runs[1]?.succeed()
+    await handler.run(5)
+    expect(begun().slice(4).toSorted()).toEqual(['a4', 'a5'])
+    handler.runs[2]?.succeed()
+    handler.runs[4]?.succeed()
+    await handler.run(7)
+    expect(begun().slice(6).toSorted()).toEqual(['a6', 'b2'])
   })
 
   it('leaves kinds that it does not know to others', async () => {
@@ -149,7 +181,7 @@ describeEachEngine('a job runner', (engine) => {
     try {
       const [first, ...others] = databases
       if (!first) throw new Error('No database')
-      await migrate(first, [jobs, interruptedJobs, tracesOfJobs])
+      await migrate(first, [jobs, interruptedJobs, tracesOfJobs, scopesOfJobs])
       const benches = await Promise.all([first, ...others].map(createJobsBench))
       const kind = newKind()
       await first.run(async (tx) => {
@@ -188,7 +220,7 @@ describeEachEngine('a job runner', (engine) => {
 })
 
 describeEachEngine('stopping a job runner', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs, scopesOfJobs])
   const bench = () => createJobsBench(database())
 
   it('lets running jobs finish and begins no other', async () => {

@@ -1,7 +1,8 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { dialectOf } from '../db/dialect.js'
 import { prepared } from '../db/prepared.js'
 import type { Db, Tx } from '../db/schema.js'
+import type { ScopeLimits } from './handler.js'
 import type { JobsTable } from './table.js'
 
 export type JobRow = Selectable<JobsTable>
@@ -46,8 +47,10 @@ export interface ClaimRequest {
   kind: string
   /** Maximum number of jobs to claim. */
   limit: number
-  /** Of that number, how many are for jobs of the highest priority only. */
-  keptForHigh: number
+  /** Limits of scopes; undefined if the jobs of the kind have none. */
+  perScope: ScopeLimits | undefined
+  /** The number of jobs that the runner works on, by their scope. */
+  running: ReadonlyMap<string, number>
   /** Name of the runner. */
   owner: string
   /** ISO 8601 times. */
@@ -78,18 +81,69 @@ interface Claims {
 export async function claimJobs(tx: Tx, request: ClaimRequest): Promise<Claims> {
   const claimed: ClaimedJob[] = []
   const postponed: JobRow[] = []
-  // One priority at a time, so that each is a range of the index, however many jobs wait for later.
+  const running = new Map(request.running)
+  // One priority and scope at a time, so that each is a range of the index, however many jobs wait for later.
   for (const priority of priorities) {
-    const kept = priority === highestPriority ? 0 : request.keptForHigh
-    const limit = request.limit - claimed.length - kept
-    if (limit <= 0) break
-    for (const row of await claimOfPriority(tx, { ...request, limit, priority })) {
-      const later = row.wasRunning && request.postpone(row.interruptions)
-      if (later) postponed.push(await postpone(tx, row, later))
-      else claimed.push(row)
+    for (const { scope, room } of await findOpenScopes(tx, { ...request, running }, priority)) {
+      const limit = Math.min(room, request.limit - claimed.length)
+      if (limit <= 0) break
+      for (const row of await claimOfScope(tx, { ...request, limit, priority, scope })) {
+        const later = row.wasRunning && request.postpone(row.interruptions)
+        if (later) postponed.push(await postpone(tx, row, later))
+        else {
+          claimed.push(row)
+          running.set(scope, (running.get(scope) ?? 0) + 1)
+        }
+      }
     }
   }
   return { claimed, postponed }
+}
+
+/** A scope that may have further jobs now. */
+interface OpenScope {
+  scope: string
+  /** How many. */
+  room: number
+  /** When its first job is due or its lease ends. */
+  dueAt: string | undefined
+}
+
+/** Finds the scopes of which further jobs may begin: first those of which the fewest run, then those that wait longest. */
+async function findOpenScopes(
+  db: Db,
+  { kind, perScope, running }: Pick<ClaimRequest, 'kind' | 'perScope' | 'running'>,
+  priority: number,
+): Promise<OpenScope[]> {
+  if (perScope === undefined) {
+    return [{ scope: '', room: Number.POSITIVE_INFINITY, dueAt: undefined }]
+  }
+  const limit = priority === highestPriority ? perScope.high : perScope.others
+  const roomOf = (scope: string) => limit - (running.get(scope) ?? 0)
+  const scopes = await listScopes(db, kind, priority)
+  return scopes
+    .map(({ scope, due_at }) => ({ scope, room: roomOf(scope), dueAt: due_at }))
+    .filter(({ room }) => room > 0)
+    .toSorted((a, b) => b.room - a.room || (a.dueAt < b.dueAt ? -1 : 1))
+}
+
+/** Lists the scopes that have jobs, with the time of the first one: a look into the index for each, however many jobs wait. */
+async function listScopes(
+  db: Db,
+  kind: string,
+  priority: number,
+): Promise<{ scope: string; due_at: string }[]> {
+  const ofPriority = sql`kind = ${kind} and priority = ${priority}`
+  const { rows } = await sql<{ scope: string; due_at: string | null }>`
+    with recursive scopes (scope) as (
+      select min(scope) from jobs where ${ofPriority}
+      union all
+      select (select min(jobs.scope) from jobs where ${ofPriority} and jobs.scope > scopes.scope)
+      from scopes where scopes.scope is not null
+    )
+    select scope, (select min(due_at) from jobs where ${ofPriority} and jobs.scope = scopes.scope) as due_at
+    from scopes where scope is not null`.execute(db)
+  return rows.flatMap(({ scope, due_at }) => (due_at === null ? [] : [{ scope, due_at }]))
 }
 
 /** Defers a job that was just taken over, as if the lost attempt had not begun. */
@@ -100,15 +154,25 @@ async function postpone(tx: Tx, row: JobRow, due_at: string): Promise<JobRow> {
   return { ...row, ...change }
 }
 
-async function claimOfPriority(
+async function claimOfScope(
   tx: Tx,
-  { kind, priority, limit, owner, now, leaseUntil, held }: ClaimRequest & { priority: number },
+  {
+    kind,
+    priority,
+    scope,
+    limit,
+    owner,
+    now,
+    leaseUntil,
+    held,
+  }: ClaimRequest & { priority: number; scope: string },
 ): Promise<ClaimedJob[]> {
   let query = tx
     .selectFrom('jobs')
     .select(['id', 'state'])
     .where('kind', '=', kind)
     .where('priority', '=', priority)
+    .where('scope', '=', scope)
     .where('due_at', '<=', now)
     // A run that was enqueued meanwhile stands in for the retry of an attempt that was lost.
     .where((eb) => eb.or([eb('follow_up_at', 'is', null), eb('follow_up_at', '<=', now)]))
@@ -156,34 +220,34 @@ async function claimOfPriority(
   return rows.map((row) => ({ ...row, wasRunning: states.get(row.id) === 'running' }))
 }
 
-const selectNextDue = prepared<{ kind: string; last: number }>()((db, p) => {
+const selectNextDue = prepared<{ kind: string }>()((db, p) => {
   const earliest = (priority: number) =>
     db
       .selectFrom('jobs')
-      .select((eb) => [eb.fn.min('due_at').as('due_at'), eb.lit(priority).as('priority')])
+      .select((eb) => eb.fn.min('due_at').as('due_at'))
       .where('kind', '=', p('kind'))
       .where('priority', '=', priority)
+      .where('scope', '=', '')
   const [first, ...rest] = priorities
   const all = rest.reduce((query, each) => query.unionAll(earliest(each)), earliest(first))
-  return db
-    .selectFrom(all.as('due'))
-    .select((eb) => eb.fn.min('due.due_at').as('due_at'))
-    .where('due.priority', '<=', p('last'))
+  return db.selectFrom(all.as('due')).select((eb) => eb.fn.min('due.due_at').as('due_at'))
 })
 
-/**
- * Finds when the next job of a kind is due or its lease ends; undefined if there is none.
- *
- * @param onlyHigh whether only jobs of the highest priority count
- */
+/** Finds when the next job of a kind that may begin is due or its lease ends; undefined if there is none. */
 export async function findNextDue(
   db: Db,
-  kind: string,
-  onlyHigh: boolean,
+  request: Pick<ClaimRequest, 'kind' | 'perScope' | 'running'>,
 ): Promise<string | undefined> {
-  const last = onlyHigh ? highestPriority : lowestPriority
-  const row = await selectNextDue.first(db, { kind, last })
-  return row?.due_at ?? undefined
+  if (request.perScope === undefined) {
+    const row = await selectNextDue.first(db, { kind: request.kind })
+    return row?.due_at ?? undefined
+  }
+  const times: (string | undefined)[] = []
+  for (const priority of priorities) {
+    const open = await findOpenScopes(db, request, priority)
+    times.push(...open.map(({ dueAt }) => dueAt))
+  }
+  return times.toSorted()[0]
 }
 
 /**

@@ -8,6 +8,8 @@ export interface JobsTable {
   /** Unique within the kind; null for jobs that are all different. */
   key: string | null
   payload: JsonColumn
+  /** For whom the work is, such as the id of a workspace; empty for kinds that do not share their places fairly. */
+  scope: string
   state: 'waiting' | 'running' | 'dead'
   /** 0 is first. */
   priority: number

@@ -205,7 +205,7 @@ async function completeContent(
       ofContent,
       ofFile: { ...ofFile, ...(isServed && { serving_generation: content.generation }) },
     })
-    await requestIndexing(queue, tx, content, passages)
+    await requestIndexing(queue, tx, file, content, passages)
     await events.append(tx, 'file_upload_completed', file, content.generation)
   }
 }

@@ -104,7 +104,7 @@ export function createReindexing(
     await generations.discard(tx, file.bot_id, [content])
     if (passages !== undefined) requestBlobSweep(queue, tx)
     await updateUsage(tx, renewed, quotas)
-    await requestIndexing(queue, tx, next)
+    await requestIndexing(queue, tx, renewed, next)
     await events.append(tx, 'file_updated', renewed, next.generation)
     return renewed
   }

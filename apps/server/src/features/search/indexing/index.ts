@@ -64,8 +64,9 @@ export function createIndexingJobs(
 
   const index: JobHandler<IndexFile, IndexOutcome> = {
     concurrency,
-    // However slow the many files of one bot are, also its first one leaves a place for the first of another bot.
-    keptForHigh: concurrency - Math.max(1, places - 2),
+    // However slow the many files of one bot are, they leave a place for the first file of another bot, and those of
+    // many bots, where there are three places, one for each other workspace.
+    perScope: { high: Math.max(2, places - 1), others: Math.max(1, places - 2) },
     // No fault of the files: all that are indexed meanwhile would fail.
     isAway: (error) => error instanceof BlobStoreAwayError,
     comesLast: (error) => error instanceof UnreadableContentError,

@@ -181,6 +181,22 @@ describeSlow('indexing', (engine) => {
     expect(written).toEqual(written.map((_, at) => at))
   })
 
+  it('reads a file of another workspace before those of many bots of one', async () => {
+    const first = bench().newBot()
+    const others = Array.from({ length: 30 }, () => bench().newBot({ workspaceOf: first }))
+    await bench().pauseJobs()
+    const many = [first, ...others]
+    for (const bot of many) await bot.upload({ key: 'a.md', index: true }, sections(5))
+    const other = bench().newBot()
+    await other.upload({ key: 'a.md', index: true }, '# Title\n\nText.')
+    bench().startJobs()
+    const doneAt = async (bot: TestBot) =>
+      (await bot.awaitStatus('a.md', 'indexing_completed')).updatedAt
+    const times = await Promise.all(many.map(doneAt))
+    const own = await doneAt(other)
+    expect(times.filter((time) => time > own).length).toBeGreaterThan(times.length / 2)
+  })
+
   it('changes nothing when it is repeated', async () => {
     const bot = bench().newBot()
     const file = await bot.uploadAndWait({ key: 'a.md', index: true }, '# Title\n\nText.')
