@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { PreferencesTable } from './table.js'
 
@@ -15,8 +16,9 @@ export async function findValue(db: Db, ownerId: string, key: string): Promise<s
   return row?.value
 }
 
-/** The number of preferences of an owner besides one. */
+/** The number of preferences of an owner besides one; others who count them wait until the transaction ends. */
 export async function countOthers(tx: Tx, ownerId: string, key: string): Promise<number> {
+  await dialectOf(tx).holdName(tx, `preferences:${ownerId}`)
   const { others } = await tx
     .selectFrom('preferences')
     .select(({ fn }) => fn.countAll<number>().as('others'))
