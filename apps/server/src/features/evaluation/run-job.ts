@@ -15,7 +15,7 @@ import type { EvaluationDeps, EvaluationParameters, Removal } from './dependenci
 import { forgetDocuments, recordDocuments } from './documents.js'
 import { judge } from './judge.js'
 import { purgeRun } from './run-removal.js'
-import { evaluationJob } from './runs.js'
+import { evaluationJob, requestTurn } from './runs.js'
 import * as runs from './runs-store.js'
 import * as sets from './sets-store.js'
 import type { CaseRow, ResultRow, RunRow } from './table.js'
@@ -29,6 +29,8 @@ export type RunSummary = ReturnType<typeof summarize>
 
 /** Cases whose results are stored in one transaction. */
 const casesAtOnce = 10
+/** Cases after which the runs of other bots have their turn. */
+const maxCasesOfTurn = 50
 /** Runs of a set that are kept. */
 const maxRuns = 100
 /** Maximum pause before a question while other searches wait, and the pause between two checks, in milliseconds. */
@@ -37,15 +39,19 @@ const pauseStepMs = 20
 
 /** The jobs that do runs and delete the rows of removed sets and runs. */
 export function createEvaluationJobs(deps: EvaluationDeps): Record<string, JobHandler> {
-  const { db, run, clock } = deps
+  const { db, run, clock, queue } = deps
 
   const evaluate: JobHandler<{ botId: string }, void> = {
     async handler({ payload: { botId } }, { signal }) {
-      for (;;) {
+      const turn: Turn = { casesLeft: maxCasesOfTurn, signal }
+      while (turn.casesLeft > 0) {
         const next = await runs.findNextRun(db, botId)
         if (next === undefined) return
-        await perform(deps, next, signal)
+        await perform(deps, next, turn)
       }
+    },
+    async onDone(tx, { payload: { botId } }) {
+      if ((await runs.countUnfinished(tx, botId)) > 0) await requestTurn(queue, tx, botId)
     },
     async onDead(tx, { id, payload: { botId } }, error) {
       const failed_reason = `A search failed: ${error.message.slice(0, 500)} Start the run again; the log has more under the job ${id}.`
@@ -69,10 +75,17 @@ export function createEvaluationJobs(deps: EvaluationDeps): Record<string, JobHa
   return { [evaluationJob]: evaluate, [removalJob]: remove }
 }
 
-async function perform(deps: EvaluationDeps, row: RunRow, signal: AbortSignal): Promise<void> {
+/** What a bot may do until it is the turn of another one. */
+interface Turn {
+  casesLeft: number
+  readonly signal: AbortSignal
+}
+
+/** Measures cases of a run until it is complete or the turn is over. */
+async function perform(deps: EvaluationDeps, row: RunRow, turn: Turn): Promise<void> {
   const { db, run, log } = deps
   const { id, bot_id: botId, set_id: setId } = row
-  if (row.state === 'waiting') await begin(deps, row, signal)
+  if (row.state === 'waiting') await begin(deps, row, turn.signal)
   let after = (await runs.findLastCase(db, id)) ?? ''
   let { done } = row
   const degraded = new Set(decodeJson<string[]>(row.degraded))
@@ -80,8 +93,10 @@ async function perform(deps: EvaluationDeps, row: RunRow, signal: AbortSignal): 
     const cases = await sets.listCases(db, setId, { after, limit: casesAtOnce })
     const last = cases.at(-1)
     if (last === undefined) break
-    const { results, moved } = await judgeCases(deps, row, cases, degraded, signal)
+    if (turn.casesLeft <= 0) return
+    const { results, moved } = await judgeCases(deps, row, cases, degraded, turn.signal)
     done += results.length
+    turn.casesLeft -= results.length
     const goesOn = await run(async (tx) => {
       const patch = { done, degraded: encodeJson([...degraded]) }
       if (!(await runs.patchRun(tx, id, patch))) return false

@@ -170,6 +170,30 @@ describeSlow('runs of evaluation sets', (engine) => {
     )
   })
 
+  it('come in turn with those of other bots, however many cases one has', async () => {
+    const questions = Array.from({ length: 40 }, (_, at) => `valve ${at}`)
+    const lines = questions.map((text, at) => JSON.stringify({ _id: `q${at}`, text })).join('\n')
+    const [many, one] = [await newBotWithFiles(bench()), await newBotWithFiles(bench())]
+    const { id } = await newEvaluationSet(many)
+    await many.as().importEvaluationCases({ id, lines })
+    const { id: ownId } = await newEvaluationSet(one)
+    await one.as().createEvaluationCase({ id: ownId, question: 'Who?', right: [] })
+    await bench().pauseJobs()
+    const runIds: string[] = []
+    for (let at = 0; at < 3; at += 1)
+      runIds.push((await many.as().startEvaluationRun({ id })).evaluationRun.id)
+    const own = (await one.as().startEvaluationRun({ id: ownId })).evaluationRun
+    bench().startJobs()
+    const ends: number[] = []
+    for (const runId of runIds) {
+      const ended = await untilRunEnded(many, id, runId)
+      expect(ended).toMatchObject({ state: 'completed', done: 40 })
+      ends.push(Date.parse(`${ended.completedAt}`))
+    }
+    const { completedAt } = await untilRunEnded(one, ownId, own.id)
+    expect(ends.filter((end) => end > Date.parse(`${completedAt}`))).toEqual(ends.slice(1))
+  })
+
   it('deletes runs that wait, and limits how many do', async () => {
     const bot = await newBotWithFiles(bench())
     const client = bot.as()

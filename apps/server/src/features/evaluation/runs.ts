@@ -6,6 +6,7 @@ import { bound } from '../../platform/bound.js'
 import { isoTime } from '../../platform/clock.js'
 import { encodeJson } from '../../platform/db/columns.js'
 import type { Page } from '../../platform/db/paginate.js'
+import type { Tx } from '../../platform/db/schema.js'
 import type { Remember } from '../../platform/idempotency/store.js'
 import type { EvaluationDeps } from './dependencies.js'
 import { compareDocuments, type DocumentChange } from './documents.js'
@@ -17,11 +18,11 @@ type NewRun = Body<typeof contract.evaluationRuns.start>
 type Paging = Query<typeof contract.evaluationRuns.list>
 type ResultsQuery = Query<typeof contract.evaluationRuns.listResults>
 
-/** Name of the job that does the runs of a bot; its key is the id of the bot. */
+/** Name of the job that does a part of the runs of a bot; its key is the id of the bot. */
 export const evaluationJob = 'search.evaluation'
 
-/** Milliseconds of one attempt at all runs of a bot; the next attempt continues after the completed cases. */
-const deadlineMs = 6 * 60 * 60 * 1000
+/** Milliseconds of one turn of a bot. */
+const deadlineMs = 60 * 60 * 1000
 const maxAttempts = 5
 /** Runs of a bot that wait or are running. */
 const maxUnfinished = 20
@@ -119,17 +120,26 @@ async function startRun(
       )
     }
     await store.insertRun(tx, row)
-    await queue.enqueue(tx, {
-      kind: evaluationJob,
-      key: botId,
-      payload: { botId },
-      maxAttempts,
-      deadlineMs,
-      priority: 'low',
-    })
+    await requestTurn(queue, tx, botId)
     await remember?.(tx, row)
   })
   return row
+}
+
+/** Enqueues a turn of a bot, in which some cases of its runs are measured. It comes after those that wait already. */
+export async function requestTurn(
+  queue: EvaluationDeps['queue'],
+  tx: Tx,
+  botId: string,
+): Promise<void> {
+  await queue.enqueue(tx, {
+    kind: evaluationJob,
+    key: botId,
+    payload: { botId },
+    maxAttempts,
+    deadlineMs,
+    priority: 'low',
+  })
 }
 
 async function listRuns(
