@@ -1,5 +1,6 @@
 import type { Operation } from './operation.js'
 import { accounts, tokens } from './resources/admin/accounts.js'
+import { audit } from './resources/admin/audit.js'
 import { inspection } from './resources/admin/conversations.js'
 import { jobs } from './resources/admin/jobs.js'
 import { limits } from './resources/admin/limits.js'
@@ -58,6 +59,7 @@ export const contract = {
   workspaces,
   members,
   invitations,
+  audit,
   preferences,
   bots,
   botAllowlists,

@@ -87,10 +87,26 @@ export type Operation = OperationRecord & Permitted
  * of operations are no members.
  */
 type Permitted =
-  | { auth: 'account'; permission: AccountPermission }
-  | { auth: 'workspace'; permission: WorkspacePermission; concerns: Concern }
-  | { auth: 'bot'; permission: WorkspacePermission }
-  | { auth: Exclude<Auth, 'account' | 'workspace' | 'bot'>; permission?: never }
+  | { auth: 'account'; permission: Reading<AccountPermission>; audit?: Audit }
+  | { auth: 'account'; permission: Writing<AccountPermission>; audit: Audit }
+  | {
+      auth: 'workspace'
+      permission: Reading<WorkspacePermission>
+      concerns: Concern
+      audit?: Audit
+    }
+  | { auth: 'workspace'; permission: Writing<WorkspacePermission>; concerns: Concern; audit: Audit }
+  | { auth: 'bot'; permission: WorkspacePermission; audit?: Audit }
+  | { auth: Exclude<Auth, 'account' | 'workspace' | 'bot'>; permission?: never; audit?: Audit }
+
+type Reading<Name> = Extract<Name, `${string}:read`>
+type Writing<Name> = Exclude<Name, `${string}:read`>
+
+/**
+ * The records that an operation leaves in the audit log, in the transaction of its change. `workspace`: one in the
+ * workspace. `account`: one in each workspace of the account. Or none, and the reason.
+ */
+export type Audit = 'workspace' | 'account' | { readonly none: string }
 
 /**
  * The subject of an operation of a workspace. `bots`: bots that the caller may see, or what everybody reads who works on a

@@ -48,6 +48,7 @@ export const workspacePermissions = {
     roles: administrators,
   },
   'members:leave': { allows: 'leave the workspace', roles: everyone },
+  'audit:read': { allows: 'read and export the audit log', roles: administrators },
   'bots:read': { allows: 'see bots, integrations, interfaces and plugins', roles: readers },
   'configuration:read': {
     allows: 'see the code of bots, and the configuration of bots and installations',

@@ -204,6 +204,7 @@ async function openApp(
             clock,
           })
         : undefined,
+    noteReading: slices.noteReading,
     idempotency,
     rateLimiter: createLimiter(context),
     throttle: createThrottle({ clock, rates: config.chatRates }),

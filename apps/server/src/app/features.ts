@@ -41,6 +41,7 @@ import { createServerState } from '../features/operations/server/index.js'
 import { createSearch, type RetrieverWeights } from '../features/search/index.js'
 import { createAccess, createOperatorTokens } from '../features/tenancy/access/index.js'
 import { createAccounts } from '../features/tenancy/accounts/index.js'
+import { createAudit, createReadings } from '../features/tenancy/audit/index.js'
 import { createMembers } from '../features/tenancy/members/index.js'
 
 import { createPasswords, type PasswordCost } from '../features/tenancy/passwords/index.js'
@@ -192,6 +193,7 @@ export function createFeatures(
     passwords: bots.passwords,
     workspaces: bots.workspaces,
     access: bots.access,
+    noteReading: createReadings({ ...storage, log }),
     operatorTokens: createOperatorTokens({ ...storage, accounts: bots.accounts.service }),
     bots: bots.bots,
     ...conversations,
@@ -210,6 +212,8 @@ function addBots(
   const passwords = add(createPasswords({ ...storage, accounts, cost: passwordCost }))
   const members = add(createMembers({ ...storage, domainEvents, accounts, addresses }))
   const workspaces = add(createWorkspaces({ ...storage, domainEvents, members }))
+  const auditing = { ...storage, workspaces, accounts, retentionMs: config.auditRetentionMs }
+  add(createAudit(auditing))
   add(createPreferences(storage))
   const deployments = add(createDeployments({ ...storage, sealer, domainEvents }))
   const defining = {

@@ -1,7 +1,9 @@
 import type { Config } from '../config/config.js'
+import { createPorts } from '../domain/ports.js'
 import { type CheckOptions, checkFiles, type Finding } from '../features/files/index.js'
 import { createOperatorTokens, type OperatorTokens } from '../features/tenancy/access/index.js'
 import { createAccounts } from '../features/tenancy/accounts/index.js'
+import { type CheckedLog, checkAuditLogs, type Link } from '../features/tenancy/audit/index.js'
 import { createPasswords } from '../features/tenancy/passwords/index.js'
 import { createOperatorAccounts, type OperatorAccounts } from '../features/tenancy/sign-in/index.js'
 import { createLog } from '../platform/telemetry/log.js'
@@ -20,13 +22,22 @@ export async function withFilesCheck<T>(
   })
 }
 
+/** Opens the database for the check of audit logs, without serving. */
+export async function withAuditCheck<T>(
+  config: Config,
+  known: ReadonlyMap<string, Link>,
+  work: (logs: AsyncIterable<CheckedLog>) => Promise<T>,
+): Promise<T> {
+  return await withContext(config, async ({ db }) => await work(checkAuditLogs(db, known)))
+}
+
 /** Opens the database for the commands that manage tokens, without serving. */
 export async function withOperatorTokens<T>(
   config: Config,
   work: (tokens: OperatorTokens) => Promise<T>,
 ): Promise<T> {
   return await withContext(config, async (context) => {
-    const accounts = createAccounts(context).service
+    const accounts = createAccounts({ ...context, ports: createPorts() }).service
     return await work(createOperatorTokens({ ...context, accounts }))
   })
 }
@@ -37,7 +48,7 @@ export async function withOperatorAccounts<T>(
   work: (accounts: OperatorAccounts) => Promise<T>,
 ): Promise<T> {
   return await withContext(config, async (context) => {
-    const accounts = createAccounts(context)
+    const accounts = createAccounts({ ...context, ports: createPorts() })
     const passwords = createPasswords({ ...context, accounts }).service
     return await work(createOperatorAccounts({ ...context, accounts: accounts.service, passwords }))
   })

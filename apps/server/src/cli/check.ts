@@ -1,6 +1,14 @@
-import { Command } from 'commander'
-import { loadConfig } from '../config/config.js'
+import { readFile } from 'node:fs/promises'
+import { Command, InvalidArgumentError } from 'commander'
+import { type Config, loadConfig } from '../config/config.js'
 import { notices, out } from './terminal.js'
+
+/** A record of an audit log that must still be there. */
+interface KnownRecord {
+  workspaceId: string
+  sequence: number
+  hash: string
+}
 
 /** `botstead check`: compares counters with the stored data. A server may run on the same data. */
 export function checkCommand(): Command {
@@ -8,8 +16,26 @@ export function checkCommand(): Command {
     .description('Compare files, quotas and stored contents; with or without a running server.')
     .option('--repair', 'repair everything but lost contents', false)
     .option('--contents', 'read all contents and compare their SHA-256', false)
-    .action(async ({ repair, contents }: { repair: boolean; contents: boolean }) => {
+    .option('--audit', 'check the audit logs of all workspaces instead', false)
+    .option(
+      '--audit-head <head>',
+      'a record that must still be there, as an earlier check printed it: <workspace>:<sequence>:<hash>; may be repeated',
+      (text: string, before: KnownRecord[]) => [...before, toKnown(text)],
+      [],
+    )
+    .option(
+      '--audit-export <file>',
+      'an export of an audit log, all of whose records must be unchanged or expired; needs --workspace',
+    )
+    .option('--workspace <id>', 'the workspace of the export')
+    .action(async ({ repair, contents, audit, ...options }) => {
       const { config } = loadConfig(undefined, { envFile: '.env' })
+      const { auditHead, auditExport, workspace } = options
+      if (audit || auditHead.length > 0 || auditExport !== undefined) {
+        const known: KnownRecord[] = [...auditHead]
+        if (auditExport !== undefined) known.push(await lastOf(auditExport, workspace))
+        return await checkAudit(config, known)
+      }
       // Loaded on demand, as in the other commands: imports at the top would slow down all of them.
       const { withFilesCheck } = await import('../app/offline.js')
       const left = await withFilesCheck(config, { repair, contents }, async (findings) => {
@@ -23,6 +49,46 @@ export function checkCommand(): Command {
       notices.line(summaryOf(left, repair))
       if (left > 0) process.exitCode = 1
     })
+}
+
+async function checkAudit(config: Config, given: readonly KnownRecord[]): Promise<void> {
+  const known = new Map(given.map(({ workspaceId, ...link }) => [workspaceId, link]))
+  const { withAuditCheck } = await import('../app/offline.js')
+  const broken = await withAuditCheck(config, known, async (logs) => {
+    let count = 0
+    for await (const { workspaceId, fault, records, head } of logs) {
+      if (fault === undefined) {
+        const end = head && `${workspaceId}:${Number(head.sequence)}:${head.hash}`
+        out.line(`ok: ${records} records, head ${end}`)
+      } else {
+        out.line(`broken: workspace ${workspaceId}, record ${fault.sequence}: ${fault.difference}`)
+        count += 1
+      }
+    }
+    return count
+  })
+  const problems = broken === 1 ? '1 audit log is' : `${broken} audit logs are`
+  notices.line(broken === 0 ? 'No problems found.' : `${problems} not as it was recorded.`)
+  if (broken > 0) process.exitCode = 1
+}
+
+function toKnown(text: string): KnownRecord {
+  const [, workspaceId, sequence, hash] = /^([^:]+):(\d+):([0-9a-f]{64})$/.exec(text) ?? []
+  if (workspaceId === undefined || hash === undefined) {
+    throw new InvalidArgumentError('It must have the form <workspace>:<sequence>:<hash>.')
+  }
+  return { workspaceId, sequence: Number(sequence), hash }
+}
+
+/** The last record of an export in lines of JSON. */
+async function lastOf(file: string, workspaceId: string | undefined): Promise<KnownRecord> {
+  if (workspaceId === undefined) throw new Error('--audit-export needs --workspace <id>.')
+  const line = (await readFile(file, 'utf8')).trimEnd().split('\n').at(-1) ?? ''
+  const { sequence, hash } = JSON.parse(line)
+  if (typeof sequence !== 'number' || typeof hash !== 'string') {
+    throw new Error(`${file}: the last line is no record of an audit log.`)
+  }
+  return { workspaceId, sequence, hash }
 }
 
 function summaryOf(left: number, repair: boolean): string {

@@ -183,6 +183,10 @@ export const serverSettings = {
     default: '7d',
     meaning: 'Retention of lines in the logs of bots.',
   }),
+  auditRetentionMs: setting('BOTSTEAD_AUDIT_RETENTION', duration('1d', '3650d'), {
+    default: '365d',
+    meaning: 'Retention of records in the audit logs of workspaces.',
+  }),
   jobLeaseMs: setting('BOTSTEAD_JOB_LEASE_MS', duration('1s', '10m'), {
     default: '30s',
     meaning:

@@ -13,12 +13,30 @@ export type Actor =
   | ChatActor
   | ChatUserActor
 
+/** The call of an operation that the audit log records. */
+export interface Origin {
+  /** Id of the operation. */
+  readonly operation: string
+  /** Network address of the caller; of IPv6 the network of 64 bits. */
+  readonly address: string
+}
+
+/** The proof of a person. */
+export interface Authority {
+  readonly kind: 'session' | 'token'
+  /** Note of the token or session; empty if it has none. */
+  readonly note: string
+}
+
 /** A person, without a workspace. */
 export interface AccountActor {
   readonly kind: 'account'
   readonly accountId: string
   readonly tokenId: string
+  readonly authority: Authority
   readonly limits: TokenLimits
+  /** Absent in calls that the audit log does not record. */
+  readonly origin?: Origin
 }
 
 /** The holder of any token; the body of the call names the bot. */
@@ -32,6 +50,9 @@ export interface WorkspaceActor {
   readonly kind: 'workspace'
   readonly accountId: string
   readonly tokenId: string
+  readonly authority: Authority
+  /** Absent in calls that the audit log does not record. */
+  readonly origin?: Origin
   readonly workspaceId: string
   readonly rights: Rights
   /** The permission of the operation for which the caller was admitted. */
@@ -45,6 +66,8 @@ export interface BotActor {
   readonly botId: string
   readonly tokenId: string
   readonly caller: Caller
+  /** The person with a personal token or a session; undefined for the keys of programs. */
+  readonly person?: Pick<AccountActor, 'accountId' | 'authority'> | undefined
 }
 
 /** On whose behalf a call inside a bot is made; owners of files and directions of messages follow from it. */

@@ -1,5 +1,7 @@
 /** The browser that makes a call, as far as sign-in must know it. */
 export interface Browser {
+  /** Id of the operation that it calls, for the audit log. */
+  readonly operation: string
   /** Its network address as limits count it: of IPv6 the network of 64 bits. */
   readonly address: string
   /** Whether it is on this machine, where a proxy that is not trusted may stand for everybody. */

@@ -68,7 +68,7 @@ export function admission(
     reply: FastifyReply,
     actor: Actor | undefined,
   ): void => {
-    request.actor = actor
+    request.actor = withOrigin(operation, request, actor)
     request.principal = principalOf(actor, request)
     count(request, reply, operation)
   }
@@ -127,6 +127,17 @@ export function admission(
   }
 
   return { admit, admitUnmatched, countAs }
+}
+
+/** The actor of a call that the audit log records, with what its record says of the call. */
+function withOrigin(
+  { id, audit }: Operation,
+  request: FastifyRequest,
+  actor: Actor | undefined,
+): Actor | undefined {
+  if (audit !== 'workspace' && audit !== 'account') return actor
+  if (actor?.kind !== 'account' && actor?.kind !== 'workspace') return actor
+  return { ...actor, origin: { operation: id, address: callerAddress(request) } }
 }
 
 /** The key by which limits and idempotency keys are counted. */

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Operation } from '@botstead/contract'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Authenticator } from '../domain/authenticator.js'
+import type { NoteReading } from '../domain/readings.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
 import type { RateLimiter } from '../platform/security/rate-limit.js'
 import type { Log } from '../platform/telemetry/log.js'
@@ -37,6 +38,8 @@ export interface AppOptions {
   authenticator: Authenticator
   /** Undefined where browsers cannot sign in. */
   sessionCookies?: SessionCookies | undefined
+  /** Records what people read of others. */
+  noteReading?: NoteReading
   idempotency: IdempotencyStore
   rateLimiter: RateLimiter | undefined
   throttle: Throttle
@@ -135,6 +138,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest('span', undefined)
   const context: HttpContext = {
     ...admissions,
+    noteReading: options.noteReading,
     idempotency: options.idempotency,
     sessionCookies: options.sessionCookies,
     holderOf: (actor) => options.authenticator.holderOf(actor),

@@ -2,6 +2,7 @@ import type { Operation, Throttle } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../domain/actor.js'
 import type { Authenticator } from '../domain/authenticator.js'
+import type { NoteReading } from '../domain/readings.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
 import type { Span } from '../platform/telemetry/tracing.js'
 import type { ReadJson } from './json-body.js'
@@ -28,6 +29,8 @@ export interface HttpContext {
   admitUnmatched(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
   /** Counts a request that was admitted against one more limit, as one or more; throws `RateLimited`. */
   countAs(throttle: Throttle, amount: number, request: FastifyRequest, reply: FastifyReply): void
+  /** Records what people read of others; undefined where nothing is recorded, as in some tests. */
+  noteReading: NoteReading | undefined
   idempotency: IdempotencyStore
   /** Sets and clears the cookies of sessions; undefined where browsers cannot sign in. */
   sessionCookies: SessionCookies | undefined

@@ -16,6 +16,7 @@ import type { HttpContext } from './context.js'
 import { directRequests } from './json-request.js'
 import { idempotencyKeyOf, type Once, onceWithKey, onceWithoutKey } from './once.js'
 import { compileQueryReader } from './query.js'
+import { noteReadingOf, readsContent } from './readings.js'
 import { streamHandlers } from './streams/index.js'
 import { createResponseCache, sendBytes, sendJson, sendJsonText } from './whole-response.js'
 
@@ -138,9 +139,19 @@ function mount<const Spec extends Operation>(
     download: respondWithDownload,
     stream: streamHandlers,
   }
-  const handlers = responders[kind]((request, reply) =>
-    handler(new RequestCall(context, operation, request, reply)),
-  )
+  const handle: Work<ResponseByKind<Spec>[typeof kind]> = (request, reply) =>
+    handler(new RequestCall(context, operation, request, reply))
+  const { noteReading } = context
+  const noted: typeof handle =
+    noteReading === undefined || !readsContent(operation)
+      ? handle
+      : (request, reply) => {
+          const recorded = noteReadingOf(noteReading, operation, request)
+          return recorded === undefined
+            ? handle(request, reply)
+            : recorded.then(() => handle(request, reply))
+        }
+  const handlers = responders[kind](noted)
   const tracer = context.tracer?.of(operation)
   const respond = tracer?.around(handlers.handler) ?? handlers.handler
   const direct =
@@ -325,6 +336,7 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
   readonly stream: IncomingMessage
   readonly isHead: boolean
   readonly once: Once<Output<Spec>>
+  readonly #operation: Spec
   readonly #context: HttpContext
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
@@ -337,6 +349,7 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
     this.body = request.body as Body<Spec>
     this.stream = request.raw
     this.isHead = request.method === 'HEAD'
+    this.#operation = operation
     this.#context = context
     this.#request = request
     this.#reply = reply
@@ -366,6 +379,7 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
     const { sessionCookies } = this.#context
     const request = this.#request
     return {
+      operation: this.#operation.id,
       address: callerAddress(request),
       isLocal: isLoopback(request.ip),
       userAgent: request.headers['user-agent'] ?? '',

@@ -95,7 +95,6 @@ export const unserved: readonly string[] = [
   'v1/admin/bots/[^/]+/integrations/[^/]+/sandboxed-conversations',
   'v1/admin/bots/[^/]+/integrations/[^/]+/shareable-id',
   'v1/admin/workspaces/usages',
-  'v1/admin/workspaces/[^/]+/audit-records',
   'v1/admin/workspaces/[^/]+/billing',
   'v1/admin/workspaces/[^/]+/migrate-to-v4',
   'v1/admin/workspaces/[^/]+/quota',

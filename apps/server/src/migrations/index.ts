@@ -82,6 +82,7 @@ import { codesInSearch } from './0181-codes-in-search.js'
 import { passwords } from './0182-passwords.js'
 import { preferences } from './0190-preferences.js'
 import { secondFactors } from './0191-second-factors.js'
+import { auditLog } from './0200-audit-log.js'
 import { scopesOfJobs } from './0205-scopes-of-jobs.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
@@ -168,5 +169,6 @@ export const migrations: readonly Migration[] = [
   passwords,
   preferences,
   secondFactors,
+  auditLog,
   scopesOfJobs,
 ]

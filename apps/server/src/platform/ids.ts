@@ -9,6 +9,7 @@ type IdPrefix =
   | 'accnt'
   | 'action'
   | 'activty'
+  | 'audit'
   | 'bak'
   | 'botver'
   | 'call'

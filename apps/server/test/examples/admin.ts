@@ -112,6 +112,8 @@ export const adminExamples: Examples = {
   setWorkspacePreference: own(() => ({ params: { key: 'language' }, body: { value: ['de'] } })),
   checkHandleAvailability: own(() => ({ body: { handle: 'taken' } })),
   deleteWorkspace: byId(({ workspaceId }) => workspaceId),
+  getAuditRecords: byId(({ workspaceId }) => workspaceId),
+  exportAuditRecords: byId(({ workspaceId }) => workspaceId),
 
   listWorkspaceMembers: own(),
   getWorkspaceMember: own(),

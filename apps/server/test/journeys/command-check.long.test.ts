@@ -51,3 +51,49 @@ describe('botstead check beside a running server', () => {
     },
   )
 })
+
+describe('botstead check --audit', () => {
+  it.concurrent.each(engines.map((engine) => [engine.name, engine] as const))(
+    'names the first record that was changed on %s',
+    async (_, engine) => {
+      await using place = await createCommandPlace(engine)
+      const token = `bp_pat_${'t'.repeat(43)}`
+      await using server = await startServerProcess({
+        ...place.environment,
+        LOG_LEVEL: 'error',
+        BOTSTEAD_ADMIN_TOKEN: token,
+      })
+      const account = createClient({ baseUrl: server.url, token })
+      const [workspace] = (await account.listWorkspaces()).workspaces
+      const workspaceId = workspace?.id ?? ''
+      const client = createClient({ baseUrl: server.url, token, workspaceId })
+      for (const name of ['a', 'b', 'c']) await client.createBot({ name })
+      const { records } = await client.getAuditRecords({ id: workspaceId })
+      const head = `${workspaceId}:${records[0]?.sequence}:${records[0]?.hash}`
+
+      const check = (...more: string[]) => runCommand(['check', ...more], place.environment)
+      expect(await check('--audit')).toEqual({
+        status: 0,
+        stdout: `ok: 3 records, head ${head}\n`,
+        stderr: 'No problems found.\n',
+      })
+      await client.createBot({ name: 'd' })
+      expect((await check('--audit-head', head)).status).toBe(0)
+      expect((await check('--audit-head', `${workspaceId}:3:${'0'.repeat(64)}`)).status).toBe(1)
+
+      const url = place.environment.DATABASE_URL
+      const options = url === undefined ? { file: `${place.dataDir}/botstead.db` } : { url }
+      await using database = await openDatabase(options)
+      await database.run(async (tx) => {
+        const log = tx.withTables<Pick<Schema, 'audit_records'>>()
+        const query = log.updateTable('audit_records').set({ resource_name: 'other' })
+        await query.where('sequence', '=', 2).execute()
+      })
+      expect(await check('--audit')).toEqual({
+        status: 1,
+        stdout: `broken: workspace ${workspaceId}, record 2: the record is not as it was recorded\n`,
+        stderr: '1 audit log is not as it was recorded.\n',
+      })
+    },
+  )
+})

@@ -13,6 +13,9 @@ export const adminReaches: Reaches = {
   updateWorkspace: (client, { workspaceId }) =>
     client.updateWorkspace({ id: workspaceId, name: 'taken' }),
   getPublicWorkspace: (client, { workspaceId }) => client.getPublicWorkspace({ id: workspaceId }),
+  getAuditRecords: (client, { workspaceId }) => client.getAuditRecords({ id: workspaceId }),
+  // The client has no method for downloads, whose workspace is looked up in the same way.
+  exportAuditRecords: (client, { workspaceId }) => client.getAuditRecords({ id: workspaceId }),
   deleteWorkspace: (client, { workspaceId }) => client.deleteWorkspace({ id: workspaceId }),
   createPersonalAccessToken: (client, { workspaceId, botId }) =>
     client.createPersonalAccessToken({ note: 'taken', workspaceId, botId }),

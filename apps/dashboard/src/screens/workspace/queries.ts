@@ -1,6 +1,7 @@
-import type { Client, Role } from '@botstead/contract'
+import { type Client, type Role, toApiError } from '@botstead/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useScope } from '../../api/address.js'
+import { type Search, useScope } from '../../api/address.js'
+import { fetchFromServer, headersOf, serverUrl } from '../../api/client.js'
 import { call, change, list, read } from '../../api/queries.js'
 
 type UpdateWorkspace = Omit<NonNullable<Parameters<Client['updateWorkspace']>[0]>, 'id'>
@@ -42,6 +43,50 @@ export function useMemberActions() {
       await call(scope, 'deleteWorkspaceMember', { id })
     },
   }
+}
+
+/** One act in the audit log. */
+export type AuditRecord = Awaited<ReturnType<Client['getAuditRecords']>>['records'][number]
+
+/** The filters of the audit log in an address. */
+export function toAuditFilter(search: Search) {
+  const { userId, operation, afterDate, beforeDate } = search
+  return {
+    userId: userId || undefined,
+    operation: operation || undefined,
+    afterDate: afterDate || undefined,
+    beforeDate: beforeDate || undefined,
+  }
+}
+
+type AuditFilter = ReturnType<typeof toAuditFilter>
+
+/** The audit log, newest first. */
+export function useAudit(filter: AuditFilter) {
+  const { workspaceId } = useScope()
+  const input = { id: workspaceId, pageSize: 50, ...given(filter) }
+  const query = useInfiniteQuery(list({ workspaceId }, 'getAuditRecords', input))
+  return { query, records: query.data?.pages.flatMap(({ records }) => records) ?? [] }
+}
+
+/** Reads an export of the audit log to its end. */
+export function useAuditExport() {
+  const { workspaceId } = useScope()
+  return async (filter: AuditFilter, format: 'csv' | 'jsonl'): Promise<Blob> => {
+    const query = new URLSearchParams({ ...given(filter), format })
+    const path = `/v1/admin/workspaces/${encodeURIComponent(workspaceId)}/audit-records/export?${query}`
+    const response = await fetchFromServer(serverUrl + path, {
+      headers: headersOf({ workspaceId }),
+    })
+    if (!response.ok) throw toApiError(response.status, await response.text())
+    return await response.blob()
+  }
+}
+
+function given(filter: AuditFilter): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
 }
 
 /** The limits of the workspace with what is used of them. */

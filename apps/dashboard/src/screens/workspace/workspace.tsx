@@ -1,7 +1,9 @@
 import { useAddressSearch } from '../../api/address.js'
+import { useMay } from '../../api/role.js'
 import { Page, PageBody } from '../../ui/page.js'
 import { ErrorPanel, Skeleton } from '../../ui/states.js'
 import { Tabs } from '../../ui/tabs.js'
+import { Audit } from './audit.js'
 import { General } from './general.js'
 import { Limits } from './limits.js'
 import { Members } from './members.js'
@@ -14,14 +16,19 @@ const tabs = [
   { id: 'limits', label: 'Limits' },
   { id: 'server', label: 'Server' },
 ]
+/** Only for those who may read it. */
+const auditTab = { id: 'audit', label: 'Audit' }
 
 /** The workspace, and for its operator the server. */
 export function WorkspaceScreen() {
-  const [{ tab = 'general' }] = useAddressSearch()
+  const [{ tab: asked = 'general' }] = useAddressSearch()
+  const mayAudit = useMay()('audit:read')
+  const shown = mayAudit ? [...tabs, auditTab] : tabs
+  const tab = shown.some(({ id }) => id === asked) ? asked : 'general'
   return (
     <Page title="Workspace">
-      <Tabs tabs={tabs} current={tab} />
-      <PageBody label={tabs.find(({ id }) => id === tab)?.label ?? tab}>
+      <Tabs tabs={shown} current={tab} />
+      <PageBody label={shown.find(({ id }) => id === tab)?.label ?? tab}>
         <Tab id={tab} />
       </PageBody>
     </Page>
@@ -34,6 +41,8 @@ function Tab({ id }: { id: string }) {
       return <Members />
     case 'limits':
       return <Limits />
+    case 'audit':
+      return <Audit />
     case 'server':
       return <ServerTab />
     default:

@@ -16,6 +16,7 @@ import { lineOfReceiver } from '../bots/logs/index.js'
 import { type CallResult, callReceiver } from '../calls/requests/index.js'
 import type { Targets } from '../calls/targets/index.js'
 import type { Hosting } from '../hosting/index.js'
+import { recordAct } from '../tenancy/audit/index.js'
 import { type AttemptRow, listAttempts } from './attempt-store.js'
 import * as history from './history-store.js'
 import * as listing from './listing-store.js'
@@ -103,14 +104,19 @@ async function pageOfBot(
 
 /** Pauses or resumes a receiver, and writes a line into the log of its bot if that changed it. */
 async function changeByHand(
-  { run, writeLogLine, bus }: DeliveriesServiceDeps,
+  deps: DeliveriesServiceDeps,
+  actor: WorkspaceActor,
   receiver: Receiver,
   text: string,
   change: (tx: Tx) => Promise<boolean>,
 ): Promise<void> {
+  const { run, writeLogLine, bus } = deps
   await run(
     async (tx) => {
       if (await change(tx)) await writeLogLine(tx, lineOfReceiver(receiver, 'info', text))
+      const { botId, integration } = receiver
+      const changes = { integration: { to: integration } }
+      recordAct(deps, tx, actor, { resourceId: botId, changes })
       afterCommit(tx, () => announceReceiver(bus, receiver.botId))
     },
     { mayUseReserve: true },
@@ -151,11 +157,12 @@ async function getDelivery(
 
 /** Sends a finished delivery once more, at the end of its queue. */
 async function replayDelivery(
-  { bots, run, replayIn }: DeliveriesParts,
+  deps: DeliveriesParts,
   actor: WorkspaceActor,
   botId: string,
   id: string,
 ): Promise<DeliveryRow> {
+  const { bots, run, replayIn } = deps
   await bots.requireIn(actor, botId)
   return await run(async (tx) => {
     const delivery = await history.lockDelivery(tx, botId, id)
@@ -164,6 +171,7 @@ async function replayDelivery(
       throw new ApiError('RelationConflict', `The delivery ${id} is already pending.`)
     }
     await replayIn(tx, delivery)
+    recordAct(deps, tx, actor, { resourceId: id, changes: { botId: { to: botId } } })
     return (await history.findDelivery(tx, botId, id)) ?? delivery
   })
 }
@@ -173,11 +181,12 @@ async function replayDelivery(
  * that deliveries that fail again meanwhile are not replayed twice.
  */
 async function replayFailed(
-  { bots, pager, run, replayIn }: DeliveriesParts,
+  deps: DeliveriesParts,
   actor: WorkspaceActor,
   botId: string,
   input: Replay,
 ) {
+  const { bots, pager, run, replayIn } = deps
   await bots.requireIn(actor, botId)
   const { nextToken, limit, ...narrowing } = input
   const filter = { ...narrowing, status: 'failed' as const }
@@ -197,6 +206,7 @@ async function replayFailed(
     const ids = failed.rows.map(({ id }) => id)
     const held = await history.lockFinished(tx, botId, ids)
     for (const delivery of inLockOrder(held)) await replayIn(tx, delivery)
+    recordAct(deps, tx, actor, { resourceId: botId, changes: { replayed: { to: held.length } } })
     return { replayed: held.length, nextToken: failed.nextToken }
   })
 }
@@ -219,7 +229,7 @@ async function pauseReceiver(
 ): Promise<void> {
   const receiver = await requireReceiver(deps, actor, botId, integration)
   const now = isoTime(deps.clock.now())
-  await changeByHand(deps, receiver, 'paused by hand.', (tx) =>
+  await changeByHand(deps, actor, receiver, 'paused by hand.', (tx) =>
     receivers.pause(tx, receiver, 'operator', now, null),
   )
 }
@@ -231,7 +241,9 @@ async function resumeReceiver(
   integration: string | undefined,
 ): Promise<void> {
   const receiver = await requireReceiver(deps, actor, botId, integration)
-  await changeByHand(deps, receiver, 'resumed by hand.', (tx) => receivers.resume(tx, receiver))
+  await changeByHand(deps, actor, receiver, 'resumed by hand.', (tx) =>
+    receivers.resume(tx, receiver),
+  )
 }
 
 /** Calls the bot with an event that is not stored. */
@@ -254,6 +266,9 @@ async function testDelivery(
     status: 'pending',
     failureReason: null,
   }
+  await deps.run(async (tx) =>
+    recordAct(deps, tx, actor, { resourceId: botId, changes: { type: { to: type } } }),
+  )
   const call = { operation: 'event_received', type, body: JSON.stringify({ event }) }
   return await callReceiver(deps, target, call)
 }

@@ -20,6 +20,8 @@ export class TransactionAttempt<DB> {
   failure: { readonly error: unknown } | undefined
   /** Work to do before the commit, in order. */
   readonly lastWork: (() => Promise<void>)[] = []
+  /** Work to do after that, in order. */
+  readonly finalWork: (() => Promise<void>)[] = []
   /** Called in order once the transaction is durable. */
   readonly callbacks: (() => void)[] = []
   readonly #handles: Handles<DB>
@@ -42,6 +44,7 @@ export class TransactionAttempt<DB> {
     try {
       const value = await body(tx)
       for (const work of this.lastWork) await work()
+      for (const work of this.finalWork) await work()
       if (this.failure) throw this.failure.error
       return value
     } finally {
@@ -88,7 +91,7 @@ export class TransactionAttempt<DB> {
 /** The attempt behind each handle that `run` passed to a body. */
 const attempts = new WeakMap<
   object,
-  Pick<TransactionAttempt<unknown>, 'closed' | 'lastWork' | 'callbacks'>
+  Pick<TransactionAttempt<unknown>, 'closed' | 'lastWork' | 'finalWork' | 'callbacks'>
 >()
 
 /**
@@ -112,6 +115,15 @@ export function afterCommit(tx: Tx, callback: () => void): void {
  * and cannot deadlock. `work` awaits queries of `tx` only, the handle that `run` passed.
  */
 export function beforeCommit(tx: Tx, work: () => Promise<void>): void {
+  requireOpen(tx).lastWork.push(work)
+}
+
+/** The same, after all work of `beforeCommit`: for a row that is locked after all others. */
+export function justBeforeCommit(tx: Tx, work: () => Promise<void>): void {
+  requireOpen(tx).finalWork.push(work)
+}
+
+function requireOpen(tx: Tx) {
   const attempt = attempts.get(tx)
   // Work that is added after the end would come too late, and is refused instead of lost.
   if (!attempt || attempt.closed) {
@@ -119,7 +131,7 @@ export function beforeCommit(tx: Tx, work: () => Promise<void>): void {
       'Only the handle that run() gave, before its transaction ends, can be followed to its commit',
     )
   }
-  attempt.lastWork.push(work)
+  return attempt
 }
 
 /** Detects code that leaves its transaction: it opens another one, or reads outside of it. */

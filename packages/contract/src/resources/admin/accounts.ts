@@ -35,6 +35,7 @@ export const accounts = {
     summary: 'Update the account of the caller',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     body: Type.Object({
       displayName: Type.Optional(Text(200, 'Name shown to others, at most 200 characters.')),
       profilePicture: Type.Optional(Url('URL of a picture, at most 65,536 characters.')),
@@ -133,6 +134,7 @@ export const tokens = {
       'The token has the rights that its owner has at the time of a call, or fewer. Its value is returned only once.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     body: Type.Object({
       note: Text(500, 'Purpose of the token, at most 500 characters.'),
       readOnly: tokenLimits.readOnly,
@@ -163,6 +165,7 @@ export const tokens = {
       'The token stops working at once on this server process, and within five seconds on others.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     params: Type.Object({ id: Id('Id of the token.') }),
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -212,6 +215,7 @@ export const tokens = {
     description: 'The key is valid for this bot only. Its value is returned only once.',
     auth: 'workspace',
     permission: 'keys:write',
+    audit: 'workspace',
     concerns: 'bots',
     body: Type.Object({
       botId: Id('Id of the bot.'),
@@ -232,6 +236,7 @@ export const tokens = {
       'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
     permission: 'keys:write',
+    audit: 'workspace',
     concerns: 'bots',
     params: Type.Object({ id: Id('Id of the key.') }),
     response: json(Empty),
@@ -266,6 +271,7 @@ export const tokens = {
       'The key acts for this integration in every bot where it is installed. Its value is returned only once.',
     auth: 'workspace',
     permission: 'keys:write',
+    audit: 'workspace',
     concerns: 'workspace',
     body: Type.Object({
       integrationId: Id('Id of the integration.'),
@@ -286,6 +292,7 @@ export const tokens = {
       'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
     permission: 'keys:write',
+    audit: 'workspace',
     concerns: 'workspace',
     params: Type.Object({ id: Id('Id of the key.') }),
     response: json(Empty),

@@ -136,6 +136,7 @@ export const jobs = {
     description: `${onlyOperator} The job gets all its attempts back and is due at once.`,
     auth: 'account',
     permission: 'server:write',
+    audit: { none: 'Concerns the server and no workspace.' },
     params: one,
     response: json(wrap('job', Job)),
     errors: ['Forbidden', 'ResourceNotFound', 'RelationConflict'],
@@ -149,6 +150,7 @@ export const jobs = {
     description: `${onlyOperator} At most ${maxRetried} in one call.`,
     auth: 'account',
     permission: 'server:write',
+    audit: { none: 'Concerns the server and no workspace.' },
     body: Type.Object({ kind: Kind('The kind of jobs to retry.') }),
     response: json(
       Type.Object({
@@ -167,6 +169,7 @@ export const jobs = {
     description: `${onlyOperator} \`dropping\` of its kind says what that means. Refused for kinds whose work nothing else would do.`,
     auth: 'account',
     permission: 'server:write',
+    audit: { none: 'Concerns the server and no workspace.' },
     params: one,
     response: json(Empty),
     errors: ['Forbidden', 'ResourceNotFound', 'RelationConflict', 'ReferenceConstraint'],
@@ -194,6 +197,7 @@ export const jobs = {
     description: `${onlyOperator} If it is running, it runs once more afterwards.`,
     auth: 'account',
     permission: 'server:write',
+    audit: { none: 'Concerns the server and no workspace.' },
     params: Type.Object({ kind: Kind('Kind of the job.') }),
     response: json(wrap('schedule', JobSchedule)),
     errors: ['Forbidden', 'ResourceNotFound'],

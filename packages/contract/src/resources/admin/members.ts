@@ -74,6 +74,7 @@ export const members = {
       'The person becomes a member by opening the invitation, whether they have an account or not. An invitation is valid for seven days.',
     auth: 'workspace',
     permission: 'members:write',
+    audit: 'workspace',
     concerns: 'workspace',
     body: Type.Object({
       email: Type.String({
@@ -111,6 +112,7 @@ export const members = {
     description: 'The previous address stops working.',
     auth: 'workspace',
     permission: 'members:write',
+    audit: 'workspace',
     concerns: 'workspace',
     params: memberId,
     response: json(Type.Object(invitationFields)),
@@ -126,6 +128,7 @@ export const members = {
       'Takes effect within a second on every server process, open streams included. The last owner keeps their role.',
     auth: 'workspace',
     permission: 'members:write',
+    audit: 'workspace',
     concerns: 'workspace',
     params: memberId,
     body: Type.Object({ role: Type.Optional(role) }),
@@ -142,6 +145,7 @@ export const members = {
       'Members may leave; removing others needs `members:write`. The open streams of the member end within a second, and their tokens that are limited to this workspace are deleted. The last owner cannot leave.',
     auth: 'workspace',
     permission: 'members:leave',
+    audit: 'workspace',
     concerns: 'workspace',
     params: memberId,
     response: json(Empty),
@@ -181,6 +185,7 @@ export const invitations = {
     description: 'Whoever has the code may use it once, whatever the address of their account.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'workspace',
     body: Type.Object({ code }),
     response: json(Type.Object({ workspaceId: Id('Id of the workspace.') })),
     errors: ['ResourceNotFound', 'AlreadyExists'],
@@ -194,6 +199,7 @@ export const invitations = {
     description:
       'For pages of the server itself: makes an account with the address of the invitation and a password, and signs the browser in as `createSession` does.',
     auth: 'public',
+    audit: 'workspace',
     session: 'begins',
     body: Type.Object({
       code,
@@ -249,6 +255,7 @@ export const botAllowlists = {
       'For all other members the bot does not exist, and lists leave it out; their open streams about it end within a second. Keys of the bot keep working.',
     auth: 'workspace',
     permission: 'bots:manage',
+    audit: 'workspace',
     concerns: 'bots',
     params: botId,
     body: Type.Object({

@@ -213,6 +213,7 @@ export const overview = {
       'Its errors so far are no longer shown in `getOverview`, and no longer a reason for the status of a bot. The next error of the same kind opens the group again, without those that were resolved. What is stored, such as deliveries, files and log lines, is not changed. Jobs cannot be resolved: run them again, or drop them.',
     auth: 'workspace',
     permission: 'logs:write',
+    audit: 'workspace',
     concerns: 'bots',
     params: Type.Object({ errorId }),
     body: Type.Object({
@@ -239,6 +240,7 @@ export const overview = {
     description: 'Its errors are shown in `getOverview` again.',
     auth: 'workspace',
     permission: 'logs:write',
+    audit: 'workspace',
     concerns: 'bots',
     params: Type.Object({ errorId }),
     response: json(Empty),

@@ -44,6 +44,7 @@ export const sessions = {
     description:
       'For pages of the server itself: exchanges a personal access token or a sign-in code for a cookie that scripts cannot read. Calls of such pages are then made for the account without `Authorization`, if they have an `Origin` of the server, or, where browsers send none, the header `x-requested-with`.',
     auth: 'public',
+    audit: 'account',
     session: 'begins',
     body: Type.Object({
       token: Type.Optional(
@@ -88,6 +89,7 @@ export const sessions = {
       'The session ends at once on this server process, and within five seconds on others.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     session: 'ends',
     params: Type.Object({
       id: Id('Id of the session; `current` for the one with which the call is made.'),
@@ -105,6 +107,7 @@ export const sessions = {
       'Ends every session of the caller but the one of the call, at once on this server process and within five seconds on others. Personal access tokens stay.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     response: json(
       Type.Object({
         ended: Type.Integer({ minimum: 0, description: 'Number of sessions that were ended.' }),

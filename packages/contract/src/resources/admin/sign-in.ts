@@ -63,6 +63,7 @@ export const signIn = {
     description:
       'Begins a session as `createSession` does. An address without an account is answered like a wrong password. Wrong passwords make the next attempts wait: by account, and by network address.',
     auth: 'public',
+    audit: 'account',
     session: 'begins',
     body: Type.Object({ email, password, note: sessionNote }),
     response: progress,
@@ -78,6 +79,7 @@ export const signIn = {
     description:
       'The second step of `signInWithPassword` for accounts that have a second factor. Wrong codes make the next attempts wait.',
     auth: 'public',
+    audit: 'account',
     session: 'begins',
     body: Type.Object({
       ticket: Text(512, 'Ticket of the first step.', 1),
@@ -113,6 +115,7 @@ export const signIn = {
     description:
       'The link works once. Ends all sessions of the account, and signs this browser in as `signInWithPassword` does.',
     auth: 'public',
+    audit: 'account',
     session: 'begins',
     body: Type.Object({ code, password: NewPassword }),
     response: progress,
@@ -168,6 +171,7 @@ export const accountSecurity = {
     description: 'Ends all other sessions of the caller. Personal access tokens stay.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     body: Type.Object({ currentPassword, password: NewPassword }),
     response: json(Empty),
   }),
@@ -180,6 +184,7 @@ export const accountSecurity = {
     description: 'The account signs in with the new address from then on.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     body: Type.Object({
       email: Type.String({
         pattern: '^[^\\s@]+@[^\\s@]+$',
@@ -201,6 +206,7 @@ export const accountSecurity = {
       'The account leaves its workspaces, and its sessions, personal tokens and preferences are deleted. What it made in workspaces stays there. The only owner of a workspace makes somebody else an owner first, or deletes the workspace. The account of the first start cannot be deleted.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     body: Type.Object({ currentPassword }),
     response: json(Empty),
     errors: ['ReferenceConstraint'],
@@ -215,6 +221,7 @@ export const accountSecurity = {
       'Makes the secret of an authenticator app. It is in force once `confirmSecondFactor` had a code of it; until then, each call replaces the secret.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     body: Type.Object({ currentPassword: provenPassword }),
     response: json(
       Type.Object({
@@ -235,6 +242,7 @@ export const accountSecurity = {
     description: 'Ends all other sessions of the caller, which began without it.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     body: Type.Object({
       code: Text(64, 'Code of six digits that the authenticator app shows now.', 1),
     }),
@@ -250,6 +258,7 @@ export const accountSecurity = {
     description: 'All codes of before stop working.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     body: Type.Object({ currentPassword: provenPassword, code: factorCode }),
     response: json(Type.Object({ recoveryCodes })),
     errors: ['ResourceNotFound'],
@@ -263,6 +272,7 @@ export const accountSecurity = {
     description: 'Also removes the recovery codes.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'account',
     body: Type.Object({ currentPassword: provenPassword, code: factorCode }),
     response: json(Empty),
     errors: ['ResourceNotFound'],

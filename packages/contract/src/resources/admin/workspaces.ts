@@ -96,6 +96,7 @@ export const workspaces = {
     description: 'The caller becomes its owner.',
     auth: 'account',
     permission: 'account:write',
+    audit: 'workspace',
     body: Type.Object({
       name: Text(200, 'Name of the workspace, 1 to 200 characters.', 1),
       billingVersion: Type.Optional(OneOf(['v4'], 'Accepted for existing clients; has no effect.')),
@@ -127,6 +128,7 @@ export const workspaces = {
     description: 'Omitted fields keep their value.',
     auth: 'workspace',
     permission: 'workspace:write',
+    audit: 'workspace',
     concerns: 'workspace',
     params: workspaceId,
     body: Type.Object({
@@ -228,6 +230,7 @@ export const workspaces = {
     description: 'Only the owner can delete a workspace.',
     auth: 'workspace',
     permission: 'workspace:delete',
+    audit: 'workspace',
     concerns: 'workspace',
     params: workspaceId,
     response: json(Empty),

@@ -102,6 +102,7 @@ export const botIssues = {
     description: 'With its events. If the problem happens again, it is a new issue.',
     auth: 'workspace',
     permission: 'logs:write',
+    audit: 'workspace',
     concerns: 'bots',
     params: issueId,
     response: json(Empty),

@@ -55,6 +55,7 @@ export const botVersions = {
       'Keeps the code that runs here now and what the bot declares, for `deployBotVersion`. A bot at a `url` has no code here and therefore no versions (`RelationConflict`). Of `BOTSTEAD_MAX_BOT_VERSIONS` versions one has to be deleted before another is created (`LimitExceeded`).',
     auth: 'workspace',
     permission: 'bots:write',
+    audit: 'workspace',
     concerns: 'bots',
     params: botId,
     body: Type.Object({
@@ -98,6 +99,7 @@ export const botVersions = {
       'Starts its code as an update with `code` does, and puts it into force with what the version declares: states, events, actions, recurring events, subscriptions, tags of users, conversations and messages, the schema of the configuration, and plugins. The configuration itself, secrets, integrations and all other fields stay as they are. Code that does not start is refused (`Runtime`), and what ran before stays; so does it if a plugin of the version is gone (`ReferenceNotFound`), if its schema no longer allows the configuration of the version (`InvalidDataFormat`), or if the version exceeds a limit that was lowered since (`LimitExceeded`). If another request deployed code of the bot meanwhile, this one is refused and can be repeated (`ResourceLockedConflict`). A `url` of the bot is removed.',
     auth: 'workspace',
     permission: 'bots:write',
+    audit: 'workspace',
     concerns: 'bots',
     params: botId,
     body: Type.Object({ versionId: Id('Id of the version.') }),
@@ -120,6 +122,7 @@ export const botVersions = {
     description: 'The running code of the bot stays, also if it is this version.',
     auth: 'workspace',
     permission: 'bots:write',
+    audit: 'workspace',
     concerns: 'bots',
     params: versionId,
     response: json(Empty),

@@ -82,6 +82,7 @@ export const botWebchat = {
       'Omitted settings stay; `null` makes a setting follow from the bot again. Pages have the change at their next load; the script of pages is kept by browsers for up to five minutes. Open streams of pages that are not allowed any more end at once.',
     auth: 'workspace',
     permission: 'bots:write',
+    audit: 'workspace',
     concerns: 'bots',
     params: botId,
     body: Type.Object({

@@ -14,6 +14,7 @@ export const scripts = {
       'Tries a script of an integration, for example the one that generates the address of its setup. A script may run for two seconds, and sees neither files nor the network. After one that ran into a limit, those of the workspace are refused for 15 seconds. At most 50 of a workspace run or wait.',
     auth: 'workspace',
     permission: 'bots:write',
+    audit: { none: 'Changes nothing.' },
     concerns: 'bots',
     body: Type.Object({
       data: AnyMapInput('Input of the script, its `.`; at most 1,000 members.'),

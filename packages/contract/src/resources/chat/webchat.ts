@@ -315,6 +315,7 @@ export const chatSecrets = {
       'With the secret, programs can create user keys and, where the chat has an encryption key, users. The previous secret stops working immediately. Only a hash is stored.',
     auth: 'workspace',
     permission: 'keys:write',
+    audit: 'workspace',
     concerns: 'bots',
     params: botId,
     body: Type.Object({
@@ -341,6 +342,7 @@ export const chatSecrets = {
     description: 'Keys that were created with it stay valid. Does nothing if there is none.',
     auth: 'workspace',
     permission: 'keys:write',
+    audit: 'workspace',
     concerns: 'bots',
     params: botId,
     response: json(Empty),

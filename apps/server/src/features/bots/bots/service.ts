@@ -17,6 +17,7 @@ import type { Remember } from '../../../platform/idempotency/store.js'
 import { newSigningSecret } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Log } from '../../../platform/telemetry/log.js'
+import { changesBetween, fieldsOf, recordAct } from '../../tenancy/audit/index.js'
 import { holdWorkspace } from '../../tenancy/workspaces/index.js'
 import { rotateSigningSecret } from '../definitions/index.js'
 import {
@@ -225,7 +226,14 @@ async function changeBot(
         }
         if (changes.deployed_at) await deps.domainEvents.raise(tx, 'bot.deployed', { botId: id })
         await raiseChanged(deps, tx, id)
-        return await loadBot(deps, tx, actor, id)
+        const after = await loadBot(deps, tx, actor, id)
+        const named = changesBetween(current.bot, after.bot, ['name', 'url', 'always_alive'])
+        recordAct(deps, tx, actor, {
+          resourceId: id,
+          resourceName: current.bot.name,
+          changes: { ...fieldsOf(patch), ...named },
+        })
+        return after
       },
       { mayUseReserve },
     ),
@@ -352,6 +360,11 @@ async function createBot(
         recurring: new Map(),
       }
       await remember?.(tx, made)
+      recordAct(deps, tx, actor, {
+        resourceId: id,
+        resourceName: bot.name,
+        changes: fieldsOf(input),
+      })
       await raiseChanged(deps, tx, id)
       return made
     }),
@@ -419,6 +432,7 @@ async function rotateBotSecret(deps: BotParts, actor: WorkspaceActor, id: string
         previous_signing_secret: stored.previous,
         previous_secret_until: stored.previousUntil,
       })
+      recordAct(deps, tx, actor, { resourceId: id, resourceName: bot.name })
       await raiseChanged(deps, tx, id)
       return secret
     },
@@ -431,6 +445,7 @@ async function removeBot(deps: BotParts, actor: WorkspaceActor, id: string): Pro
     const bot = await requireBot(tx, actor, id)
     // Everybody who makes bots deletes those that they made.
     if (bot.created_by !== actor.accountId) requirePermission(actor.rights, 'bots:manage')
+    recordAct(deps, tx, actor, { resourceId: id, resourceName: bot.name })
     return await removeBotIn(deps, tx, actor.workspaceId, id)
   }
   if (!(await deps.run(remove, { mayUseReserve: true }))) {

@@ -15,6 +15,7 @@ import { type Ids, newSigningSecret } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
+import { fieldsOf, recordAct } from '../../tenancy/audit/index.js'
 import { holdWorkspace, type WorkspacesService } from '../../tenancy/workspaces/index.js'
 import { highestOf, rotateSigningSecret, stillUsed } from '../definitions/index.js'
 import {
@@ -268,6 +269,11 @@ async function getIntegrationByName(
   throw notFound('integration', `${name} of version ${version}`, 'in this workspace')
 }
 
+/** An integration in the audit log. */
+function named({ id, name, version }: Pick<store.IntegrationRow, 'id' | 'name' | 'version'>) {
+  return { resourceId: id, resourceName: `${name} ${version}` }
+}
+
 async function createIntegration(
   deps: IntegrationParts,
   actor: WorkspaceActor,
@@ -294,6 +300,7 @@ async function createIntegration(
       await remember?.(tx, record)
       await raiseChanged(deps, tx, row.id)
       deps.scriptChecks.report(tx, row.id, faults)
+      recordAct(deps, tx, actor, { ...named(row), changes: fieldsOf(input) })
       return record
     }),
   )
@@ -348,6 +355,7 @@ async function updateIntegration(
       logPatterns(deps, tx, id, changes.definition)
       await raiseChanged(deps, tx, id)
       deps.scriptChecks.report(tx, id, faults)
+      recordAct(deps, tx, actor, { ...named(current), changes: fieldsOf(patch) })
       return { integration, signingSecret: '' }
     }),
   )
@@ -381,7 +389,9 @@ async function removeIntegration(
 ): Promise<void> {
   await deps.run(
     async (tx) => {
-      const { name, workspace_id: workspaceId } = await lockIntegration(tx, actor, id)
+      const current = await lockIntegration(tx, actor, id)
+      const { name, workspace_id: workspaceId } = current
+      recordAct(deps, tx, actor, named(current))
       const place = { integrationId: id, workspaceId }
       const botId = await findInstalledBot(tx, place, 'here')
       if (botId !== undefined) {
@@ -420,6 +430,7 @@ async function rotateIntegrationSecret(
         former_secret_until: stored.previousUntil,
         updated_at: isoTime(now),
       })
+      recordAct(deps, tx, actor, named(current))
       await raiseChanged(deps, tx, id)
       return secret
     },

@@ -7,6 +7,7 @@ import type { Pager } from '../../../platform/db/pager.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
+import { fieldsOf, recordAct } from '../../tenancy/audit/index.js'
 import { holdWorkspace, type WorkspacesService } from '../../tenancy/workspaces/index.js'
 import {
   createCatalogue,
@@ -73,6 +74,7 @@ export function createInterfacesService(deps: InterfacesServiceDeps) {
       return await run(async (tx) => {
         await holdWorkspace(tx, actor)
         await catalogue.insert(tx, row)
+        recordAct(deps, tx, actor, { ...named(row), changes: fieldsOf(input) })
         await remember?.(tx, row)
         return row
       })
@@ -92,6 +94,7 @@ export function createInterfacesService(deps: InterfacesServiceDeps) {
           )
         })
         await store.patch(tx, actor.workspaceId, id, changes)
+        recordAct(deps, tx, actor, { ...named(current), changes: fieldsOf(patch) })
         return next
       })
     },
@@ -99,7 +102,7 @@ export function createInterfacesService(deps: InterfacesServiceDeps) {
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
       await run(
         async (tx) => {
-          await catalogue.lock(tx, actor, id)
+          recordAct(deps, tx, actor, named(await catalogue.lock(tx, actor, id)))
           const user = await uses.findUser(tx, actor.workspaceId, id)
           if (user?.workspaceId === actor.workspaceId) {
             throw stillUsed(
@@ -166,4 +169,9 @@ function changesOf(definition: string, patch: InterfacePatch, now: string) {
     definition: encodeJson(patchDefinition(decodeJson<InterfaceDefinition>(definition), patch)),
     updated_at: now,
   }
+}
+
+/** One in the audit log. */
+function named({ id, name, version }: { id: string; name: string; version: string }) {
+  return { resourceId: id, resourceName: `${name} ${version}` }
 }

@@ -11,6 +11,7 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import { createRateLimiter } from '../../../platform/security/rate-limit.js'
 import type { Log } from '../../../platform/telemetry/log.js'
+import { recordAct } from '../../tenancy/audit/index.js'
 import type { BotProfiles, BotsService } from '../bots/index.js'
 import { type IssueReport, type StoredReport, toStored } from './grouping.js'
 import * as store from './store.js'
@@ -207,11 +208,12 @@ async function listEvents(
 }
 
 async function removeIssue(
-  { bots, run }: IssuesDeps,
+  deps: IssuesDeps,
   actor: WorkspaceActor,
   botId: string,
   id: string,
 ): Promise<void> {
+  const { bots, run } = deps
   await bots.requireIn(actor, botId)
   await run(
     async (tx) => {
@@ -219,6 +221,7 @@ async function removeIssue(
         throw notFound('issue', id, 'of this bot')
       }
       await store.deleteIssues(tx, [id])
+      recordAct(deps, tx, actor, { resourceId: id, changes: { botId: { to: botId } } })
     },
     { mayUseReserve: true },
   )

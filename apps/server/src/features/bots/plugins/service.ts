@@ -8,6 +8,7 @@ import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Log } from '../../../platform/telemetry/log.js'
+import { fieldsOf, recordAct } from '../../tenancy/audit/index.js'
 import { holdWorkspace, type WorkspacesService } from '../../tenancy/workspaces/index.js'
 import {
   type Catalogue,
@@ -129,6 +130,7 @@ export function createPluginsService(deps: PluginsServiceDeps) {
         await store.putCodes(tx, row, input.code)
         await recordInterfaces(tx, row)
         logPatternsOfPlugin(tx, deps.log, row.id, decodeJson(row.definition))
+        recordAct(deps, tx, actor, { ...named(row), changes: fieldsOf(input) })
         await remember?.(tx, row)
         return row
       })
@@ -154,6 +156,7 @@ export function createPluginsService(deps: PluginsServiceDeps) {
         if (patch.dependencies) await recordInterfaces(tx, next)
         logPatternsOfPlugin(tx, deps.log, id, decodeJson(next.definition))
         await raiseChanged(tx, id)
+        recordAct(deps, tx, actor, { ...named(current), changes: fieldsOf(patch) })
         return next
       })
     },
@@ -161,7 +164,7 @@ export function createPluginsService(deps: PluginsServiceDeps) {
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
       await run(
         async (tx) => {
-          await catalogue.lock(tx, actor, id)
+          recordAct(deps, tx, actor, named(await catalogue.lock(tx, actor, id)))
           const place = { pluginId: id, workspaceId: actor.workspaceId }
           const botId = await findInstalledBot(tx, place, 'here')
           if (botId !== undefined) {
@@ -201,4 +204,9 @@ function changesOf(
     ),
     updated_at: now,
   }
+}
+
+/** One in the audit log. */
+function named({ id, name, version }: { id: string; name: string; version: string }) {
+  return { resourceId: id, resourceName: `${name} ${version}` }
 }

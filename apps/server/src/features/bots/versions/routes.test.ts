@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest'
+import { recordedOperations } from '../../../../test/audit.js'
 import { describeSlow } from '../../../../test/engines.js'
 import { existingClient, makeBot } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
@@ -62,6 +63,9 @@ describeSlow('versions of a bot', (engine) => {
     expect(await call()).toEqual({ number: 2, key: 'two' })
 
     expect(await admin.deployBotVersion({ id, versionId: version.id })).toEqual({})
+    expect(await recordedOperations(admin)).toEqual(
+      expect.arrayContaining(['deployBotVersion', 'createBotVersion']),
+    )
     expect(await call()).toEqual({ number: 1, key: 'two' })
     const { bot: after } = await admin.getBot({ id })
     for (const part of ['states', 'events', 'actions', 'recurringEvents', 'user'] as const) {
@@ -95,6 +99,7 @@ describeSlow('versions of a bot', (engine) => {
       message: expect.stringContaining('BOTSTEAD_MAX_BOT_VERSIONS'),
     })
     await own.deleteBotVersion({ id, versionId: first.id })
+    expect((await recordedOperations(admin))[0]).toBe('deleteBotVersion')
     await expect(own.deleteBotVersion({ id, versionId: first.id })).rejects.toMatchObject({
       type: 'ResourceNotFound',
     })

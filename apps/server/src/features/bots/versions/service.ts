@@ -7,6 +7,7 @@ import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
+import { recordAct } from '../../tenancy/audit/index.js'
 import { type BotContent, type BotRecord, type BotsService, contentOf } from '../bots/index.js'
 import type { DeploymentsService } from '../deployments/index.js'
 import type { BotLogsService } from '../logs/index.js'
@@ -62,12 +63,13 @@ async function listVersions(
 }
 
 async function createVersion(
-  { run, clock, ids, bots, deployments, limits }: VersionsDeps,
+  deps: VersionsDeps,
   actor: WorkspaceActor,
   botId: string,
   { name, description }: Body<typeof contract.botVersions.create>,
   remember: Remember<VersionRecord>,
 ): Promise<VersionRecord> {
+  const { run, clock, ids, bots, deployments, limits } = deps
   const { workspaceId } = actor
   const maxVersions = limits.botVersions
   return await run(async (tx) => {
@@ -96,6 +98,11 @@ async function createVersion(
     }
     await store.insertVersion(tx, { ...version, content: encodeJson(contentOf(record)) })
     await deployments.keep(tx, { workspaceId, bundle }, version.id)
+    recordAct(deps, tx, actor, {
+      resourceId: version.id,
+      resourceName: name,
+      changes: ofBot(botId),
+    })
     const made = { version, deployed: true }
     await remember?.(tx, made)
     return made
@@ -167,17 +174,19 @@ async function requireVersion(
 }
 
 async function removeVersion(
-  { run, bots, deployments }: VersionsDeps,
+  deps: VersionsDeps,
   actor: WorkspaceActor,
   botId: string,
   id: string,
 ): Promise<void> {
+  const { run, bots, deployments } = deps
   const { workspaceId } = actor
   await bots.requireIn(actor, botId)
   const removed = await run(
     async (tx) => {
       if (!(await store.deleteVersion(tx, { workspaceId, botId }, id))) return false
       await deployments.release(tx, [id])
+      recordAct(deps, tx, actor, { resourceId: id, changes: ofBot(botId) })
       return true
     },
     { mayUseReserve: true },
@@ -215,4 +224,9 @@ async function purgeVersions({ run, deployments }: VersionsDeps, botId: string):
 
 function unknownVersion(type: 'ResourceNotFound' | 'ReferenceNotFound', id: string): ApiError {
   return new ApiError(type, `There is no version ${id} of this bot.`)
+}
+
+/** The bot of a version, in the audit log. */
+function ofBot(botId: string) {
+  return { botId: { to: botId } }
 }

@@ -18,7 +18,9 @@ import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
+import type { Ids } from '../../../platform/ids.js'
 import type { BotsService } from '../../bots/bots/index.js'
+import { fieldsOf, recordAct } from '../../tenancy/audit/index.js'
 import type { ChatAddresses } from '../addresses.js'
 import { codeOf } from './code.js'
 import { isAllowedOrigin, normalizeOrigins } from './origins.js'
@@ -28,6 +30,7 @@ export interface WebchatSettingsDeps {
   db: Db
   run: Run
   clock: Clock
+  ids: Ids
   authorities: Pick<Authorities, 'change'>
   addresses: Addresses
   chatAddresses: Pick<ChatAddresses, 'get'>
@@ -138,6 +141,7 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
           if (value === undefined) await store.deleteSetting(tx, botId, name)
           else await store.putSetting(tx, { bot_id: botId, name, value: encodeJson(value) })
         }
+        recordAct(deps, tx, actor, { resourceId: botId, changes: fieldsOf(patch) })
         // Pages of web sites that are no longer allowed are disconnected, too.
         afterCommit(tx, () => authorities.change(`bot:${botId}`))
       })

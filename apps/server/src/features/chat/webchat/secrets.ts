@@ -3,10 +3,11 @@ import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { ChatActor, ChatAddress, WorkspaceActor } from '../../../domain/actor.js'
 import { fieldError } from '../../../domain/refusals.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import type { Db, Run } from '../../../platform/db/schema.js'
-import { newSigningSecret } from '../../../platform/ids.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import { type Ids, newSigningSecret } from '../../../platform/ids.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import type { UsersService } from '../../conversations/users/index.js'
+import { recordAct } from '../../tenancy/audit/index.js'
 import type { UserKeys } from '../user-keys.js'
 import * as store from './secret-store.js'
 
@@ -16,6 +17,7 @@ export interface ChatSecretsDeps {
   db: Db
   run: Run
   clock: Clock
+  ids: Ids
   bots: Pick<BotsService, 'requireIn'>
   keys: UserKeys
   users: Pick<UsersService, 'getOrCreate'>
@@ -78,16 +80,21 @@ export function createChatSecrets(deps: ChatSecretsDeps) {
       await bots.requireIn(actor, botId)
       const secret = given ?? newSigningSecret()
       const hash = hashOf(botId, secret).toString('hex')
-      await run((tx) =>
-        store.putSecretHash(tx, { bot_id: botId, hash, created_at: isoTime(clock.now()) }),
-      )
+      await run(async (tx) => {
+        await store.putSecretHash(tx, { bot_id: botId, hash, created_at: isoTime(clock.now()) })
+        recordAct(deps, tx, actor, { resourceId: botId })
+      })
       return secret
     },
 
     /** Removes the secret; does nothing if there is none. */
     async remove(actor: WorkspaceActor, botId: string): Promise<void> {
       await bots.requireIn(actor, botId)
-      await run((tx) => store.deleteSecret(tx, botId), { mayUseReserve: true })
+      const remove = async (tx: Tx) => {
+        await store.deleteSecret(tx, botId)
+        recordAct(deps, tx, actor, { resourceId: botId })
+      }
+      await run(remove, { mayUseReserve: true })
     },
   }
 }

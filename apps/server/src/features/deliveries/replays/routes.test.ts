@@ -1,4 +1,5 @@
 import { beforeAll, expect, it, vi } from 'vitest'
+import { recordedOperations } from '../../../../test/audit.js'
 import { deliveryRow, storeDeliveries } from '../../../../test/delivery-rows.js'
 import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
@@ -103,6 +104,7 @@ describeSlow('replays of many deliveries', (engine) => {
     await vi.waitFor(async () => expect((await get(replay.id)).replayed).toBe(500))
     const canceled = (await client.cancelDeliveryReplay({ replayId: replay.id })).replay
     expect(canceled).toMatchObject({ state: 'canceled', replayed: 500, waiting: 500 })
+    expect((await recordedOperations(client))[0]).toBe('cancelDeliveryReplay')
     await server().pass(5000)
     expect(await get(replay.id)).toEqual(canceled)
     expect((await client.cancelDeliveryReplay({ replayId: replay.id })).replay).toEqual(canceled)

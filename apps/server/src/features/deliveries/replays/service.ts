@@ -10,6 +10,7 @@ import type { Db, Run } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
+import { recordAct } from '../../tenancy/audit/index.js'
 import { holdWorkspace } from '../../tenancy/workspaces/index.js'
 import { countOfReceivers } from '../listing-store.js'
 import { createSelection, type SelectionDeps } from '../selection.js'
@@ -119,6 +120,8 @@ export function createReplaysService(deps: ReplaysDeps) {
           payload: { replayId: row.id },
           maxAttempts,
         })
+        const changes = { botId: { to: row.bot_id }, total: { to: total } }
+        recordAct(deps, tx, actor, { resourceId: row.id, changes })
         await remember?.(tx, row)
         return row
       })
@@ -151,6 +154,7 @@ export function createReplaysService(deps: ReplaysDeps) {
           if (row?.state !== 'running') return
           await store.patchReplay(tx, id, { state: 'canceled', ended_at: now, updated_at: now })
           await store.deleteOpen(tx, id)
+          recordAct(deps, tx, actor, { resourceId: id })
         },
         { mayUseReserve: true },
       )

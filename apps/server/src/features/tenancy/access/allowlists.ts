@@ -5,12 +5,13 @@ import { type Route, route } from '../../../http/mount.js'
 import type { Authorities } from '../../../platform/authorities.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
+import { type AuditDeps, recordAct } from '../audit/index.js'
 import type { MembersService } from '../members/index.js'
 import { holdWorkspace } from '../workspaces/index.js'
 import * as store from './allowlist-store.js'
 import type { BotDirectory } from './reach.js'
 
-interface AllowlistsDeps {
+interface AllowlistsDeps extends AuditDeps {
   db: Db
   members: Pick<MembersService, 'hold'>
   run: Run
@@ -44,11 +45,12 @@ async function requireBot(
 }
 
 async function updateAllowlist(
-  { run, bots, members, authorities }: AllowlistsDeps,
+  deps: AllowlistsDeps,
   actor: WorkspaceActor,
   botId: string,
   { setting, users = {} }: Body<typeof contract.botAllowlists.update>,
 ): Promise<void> {
+  const { run, bots, members, authorities } = deps
   const { workspaceId } = actor
   const added = Object.keys(users).filter((id) => users[id])
   const removed = Object.keys(users).filter((id) => !users[id])
@@ -72,6 +74,14 @@ async function updateAllowlist(
     }
     await store.addAllowed(tx, workspaceId, botId, added)
     await store.removeAllowed(tx, botId, removed)
+    recordAct(deps, tx, actor, {
+      resourceId: botId,
+      changes: {
+        ...(setting !== undefined && { setting: { to: setting } }),
+        ...(added.length > 0 && { added: { to: added } }),
+        ...(removed.length > 0 && { removed: { to: removed } }),
+      },
+    })
     afterCommit(tx, () => authorities.change(`workspace:${workspaceId}`))
   })
 }

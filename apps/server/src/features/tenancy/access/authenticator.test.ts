@@ -52,9 +52,14 @@ describeEachEngine('authentication', (engine) => {
     const ann = await here.person()
     const bot = await newBot(ann)
     const { workspaceId } = ann.workspace
-    expect(await authenticator().account(ann.token, 'account:read')).toEqual(ann.account)
+    const authority = { kind: 'token', note: expect.any(String) }
+    expect(await authenticator().account(ann.token, 'account:read')).toEqual({
+      ...ann.account,
+      authority,
+    })
     expect(await authenticator().workspace(ann.token, workspaceId, 'bots:write')).toEqual({
       ...ann.workspace,
+      authority,
       permission: 'bots:write',
     })
     expect(await authenticator().bot(ann.token, bot.id, noScope, 'bots:write')).toEqual({
@@ -63,6 +68,7 @@ describeEachEngine('authentication', (engine) => {
       botId: bot.id,
       tokenId: ann.account.tokenId,
       caller: { type: 'bot' },
+      person: { ...ann.account, authority },
     })
   })
 

@@ -157,8 +157,8 @@ function workspace(
     return after(rightsIn(parts, personal, workspaceId), (rights): WorkspaceActor => {
       if (rights === undefined) throw scopeRefusal('x-workspace-id')
       requirePermission(rights, permission)
-      const { accountId, tokenId } = personal
-      return { kind: 'workspace', accountId, tokenId, workspaceId, rights, permission }
+      const { accountId, tokenId, authority } = personal
+      return { kind: 'workspace', accountId, tokenId, authority, workspaceId, rights, permission }
     })
   })
 }
@@ -192,6 +192,7 @@ function bot(
           botId,
           tokenId: personal.tokenId,
           caller,
+          person: personal,
         }))
       })
     })
@@ -291,6 +292,7 @@ function toHolder(row: TokenRow): Holder | undefined {
           kind: 'account',
           accountId: row.account_id,
           tokenId: row.id,
+          authority: { kind: row.kind === 'session' ? 'session' : 'token', note: row.note },
           limits: limitsOf(row),
         },
         expiresAt,

@@ -3,13 +3,14 @@ import type { Browser } from '../../../domain/browser.js'
 import { type Route, route } from '../../../http/mount.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { AccountsService } from '../accounts/index.js'
+import { type AuditDeps, recordAct } from '../audit/index.js'
 import type { MembersService } from '../members/index.js'
 import type { PasswordsService } from '../passwords/index.js'
 import type { WorkspacesService } from '../workspaces/index.js'
 import type { MadeToken } from './service.js'
 import type { SessionsService } from './sessions.js'
 
-interface InvitationsDeps {
+interface InvitationsDeps extends AuditDeps {
   db: Db
   run: Run
   members: Pick<MembersService, 'findInvitation' | 'accept'>
@@ -37,7 +38,14 @@ export function invitationRoutes(deps: InvitationsDeps): Route[] {
       run(async (tx) => {
         const invitation = await requireInvitation(deps, tx, body.code)
         if (!(await members.accept(tx, invitation, actor.accountId))) throw noInvitation()
-        return { workspaceId: invitation.workspace_id }
+        const { id, email, role, workspace_id: workspaceId } = invitation
+        recordAct(deps, tx, actor, {
+          workspaceId,
+          resourceId: id,
+          resourceName: email,
+          changes: { role: { to: role } },
+        })
+        return { workspaceId }
       }),
     ),
 

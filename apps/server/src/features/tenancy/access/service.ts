@@ -10,6 +10,8 @@ import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import { hashToken, type Ids, newToken } from '../../../platform/ids.js'
 import type { AccountsService } from '../accounts/index.js'
+import { type Act, recordAct, recordIn } from '../audit/index.js'
+import { recordByOperator, recordOwn } from '../members/index.js'
 import { holdWorkspace } from '../workspaces/index.js'
 import { deleteAllowlist, removeFromLists } from './allowlist-store.js'
 import { type PersonalLimits, requireLimits } from './limits.js'
@@ -51,36 +53,20 @@ export function createAccessService(deps: AccessDeps) {
     throw unknownOwner('bot', botId, field)
   }
 
-  /** @param hold keeps the owner from being deleted until the transaction ends; throws if it is gone */
+  /** @param inside keeps the owner from being deleted until the transaction ends, or throws if it is gone; records the act */
   async function create(
     owner: TokenOwner,
     note: string,
     remember: Remember<MadeToken>,
-    hold?: (tx: Tx) => Promise<void>,
+    inside: (tx: Tx, made: MadeToken) => Promise<void>,
   ): Promise<MadeToken> {
     const made = makeToken(owner, note, deps)
     await run(async (tx) => {
-      await hold?.(tx)
+      await inside(tx, made)
       await store.insertToken(tx, made.token)
       await remember?.(tx, made)
     })
     return made
-  }
-
-  async function removeKey(
-    kind: 'bot' | 'integration',
-    { workspaceId, rights }: WorkspaceActor,
-    id: string,
-  ): Promise<void> {
-    const remove = async (tx: Tx) => {
-      const botId = (await store.findToken(tx, id))?.bot_id ?? undefined
-      if (botId !== undefined && !reaches(rights, botId)) return false
-      return await store.deleteKey(tx, kind, workspaceId, id)
-    }
-    if (!(await run(remove, { mayUseReserve: true }))) {
-      throw notFound('key', id, 'in this workspace')
-    }
-    end(id)
   }
 
   return {
@@ -99,19 +85,13 @@ export function createAccessService(deps: AccessDeps) {
     ): Promise<MadeToken> {
       const { accountId } = actor
       const limits = await requireLimits(deps, actor, input)
-      return await create({ kind: 'personal', accountId, ...limits }, input.note, remember)
+      const owner = { kind: 'personal', accountId, ...limits } as const
+      return await create(owner, input.note, remember, async (tx, { token }) =>
+        recordToken(deps, tx, actor, token, limits),
+      )
     },
 
-    async removePersonal(actor: AccountActor, id: string): Promise<void> {
-      if (
-        !(await run((tx) => store.deleteOwn(tx, 'personal', actor.accountId, id), {
-          mayUseReserve: true,
-        }))
-      ) {
-        throw notFound('personal access token', id)
-      }
-      end(id)
-    },
+    removePersonal: (actor: AccountActor, id: string) => removePersonal(deps, actor, id),
 
     async listBotKeys(actor: WorkspaceActor, botId: string): Promise<store.TokenSummaryRow[]> {
       await requireBot(actor, botId, 'query.botId')
@@ -125,15 +105,21 @@ export function createAccessService(deps: AccessDeps) {
     ): Promise<MadeToken> {
       const { workspaceId } = actor
       const { botId, note = '' } = input
-      return await create({ kind: 'bot', workspaceId, botId }, note, remember, async (tx) => {
-        await holdWorkspace(tx, actor)
-        if (await deps.bots.hold(tx, actor, botId)) return
-        throw unknownOwner('bot', botId, 'body.botId')
-      })
+      return await create(
+        { kind: 'bot', workspaceId, botId },
+        note,
+        remember,
+        async (tx, { token }) => {
+          await holdWorkspace(tx, actor)
+          recordKey(deps, tx, actor, token, { botId: { to: botId } })
+          if (await deps.bots.hold(tx, actor, botId)) return
+          throw unknownOwner('bot', botId, 'body.botId')
+        },
+      )
     },
 
     async removeBotKey(actor: WorkspaceActor, id: string): Promise<void> {
-      await removeKey('bot', actor, id)
+      await removeKey(deps, 'bot', actor, id)
     },
 
     async listIntegrationKeys(
@@ -152,15 +138,16 @@ export function createAccessService(deps: AccessDeps) {
       const { workspaceId } = actor
       const { integrationId, note = '' } = input
       const owner = { kind: 'integration', workspaceId, integrationId } as const
-      return await create(owner, note, remember, async (tx) => {
+      return await create(owner, note, remember, async (tx, { token }) => {
         await holdWorkspace(tx, actor)
+        recordKey(deps, tx, actor, token, { integrationId: { to: integrationId } })
         if (await deps.integrations.hold(tx, actor, integrationId)) return
         throw unknownOwner('integration', integrationId, 'body.integrationId')
       })
     },
 
     async removeIntegrationKey(actor: WorkspaceActor, id: string): Promise<void> {
-      await removeKey('integration', actor, id)
+      await removeKey(deps, 'integration', actor, id)
     },
 
     /** Removes all keys of an integration in the transaction that removes it. */
@@ -190,6 +177,65 @@ export function createAccessService(deps: AccessDeps) {
       await run(remove, { mayUseReserve: true })
     },
   }
+}
+
+function recordToken(
+  deps: AccessDeps,
+  tx: Tx,
+  actor: AccountActor,
+  { id, note }: Pick<TokenRow, 'id' | 'note'>,
+  limits: Partial<PersonalLimits> = {},
+): void {
+  const changes = Object.fromEntries(
+    Object.entries(limits)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, to]) => [name, { to }]),
+  )
+  recordOwn(deps, tx, actor, { resourceId: id, resourceName: note, changes })
+}
+
+function recordKey(
+  deps: AccessDeps,
+  tx: Tx,
+  actor: WorkspaceActor,
+  { id, note }: Pick<TokenRow, 'id' | 'note'>,
+  changes: Act['changes'] = {},
+): void {
+  recordAct(deps, tx, actor, { resourceId: id, resourceName: note, changes })
+}
+
+async function removeKey(
+  deps: AccessDeps,
+  kind: 'bot' | 'integration',
+  actor: WorkspaceActor,
+  id: string,
+): Promise<void> {
+  const { workspaceId, rights } = actor
+  const remove = async (tx: Tx) => {
+    const token = await store.findToken(tx, id)
+    const botId = token?.bot_id ?? undefined
+    if (botId !== undefined && !reaches(rights, botId)) return false
+    if (!(await store.deleteKey(tx, kind, workspaceId, id))) return false
+    recordAct(deps, tx, actor, { resourceId: id, resourceName: token?.note })
+    return true
+  }
+  if (!(await deps.run(remove, { mayUseReserve: true }))) {
+    throw notFound('key', id, 'in this workspace')
+  }
+  deps.authorities.change(`token:${id}`)
+}
+
+async function removePersonal(deps: AccessDeps, actor: AccountActor, id: string): Promise<void> {
+  const remove = async (tx: Tx) => {
+    const token = await store.findToken(tx, id)
+    if (!(await store.deleteOwn(tx, 'personal', actor.accountId, id))) return false
+    recordToken(deps, tx, actor, { id, note: token?.note ?? '' })
+    return true
+  }
+  if (!(await deps.run(remove, { mayUseReserve: true }))) {
+    throw notFound('personal access token', id)
+  }
+  deps.authorities.change(`token:${id}`)
 }
 
 function unknownOwner(kind: 'bot' | 'integration', id: string, field: string): ApiError {
@@ -292,7 +338,13 @@ export function createOperatorTokens(deps: OperatorTokensDeps) {
     async createForFirstAccount(note: string): Promise<MadeToken> {
       const account = await firstAccount()
       const made = makeToken({ kind: 'personal', accountId: account.id }, note, deps)
-      await run((tx) => store.insertToken(tx, made.token))
+      await run(async (tx) => {
+        await store.insertToken(tx, made.token)
+        recordByOperator(deps, tx, 'operator.createToken', account.id, {
+          resourceId: made.token.id,
+          resourceName: note,
+        })
+      })
       return made
     },
 
@@ -306,7 +358,20 @@ export function createOperatorTokens(deps: OperatorTokensDeps) {
 
     /** Deletes a token of any kind and owner. @returns whether it existed */
     async revoke(id: string): Promise<boolean> {
-      const existed = await run((tx) => store.deleteToken(tx, id), { mayUseReserve: true })
+      const remove = async (tx: Tx) => {
+        const token = await store.findToken(tx, id)
+        if (!(await store.deleteToken(tx, id))) return false
+        const act = { resourceId: id, resourceName: token?.note }
+        const operation = 'operator.revokeToken'
+        if (token?.account_id != null) recordByOperator(deps, tx, operation, token.account_id, act)
+        const { workspace_id: workspaceId } = token ?? {}
+        if (token?.account_id == null && workspaceId != null) {
+          const acting = { operation, authority: 'operator' } as const
+          recordIn(deps, tx, async () => [workspaceId], acting, act)
+        }
+        return true
+      }
+      const existed = await run(remove, { mayUseReserve: true })
       if (existed) deps.authorities.change(`token:${id}`)
       return existed
     },
@@ -320,7 +385,10 @@ export function createOperatorTokens(deps: OperatorTokensDeps) {
      */
     async signInCodeOf(email: string | undefined): Promise<string> {
       const { id } = email === undefined ? await firstAccount() : await accountOf(email)
-      return await run((tx) => addSignInCode(tx, id, deps.clock))
+      return await run(async (tx) => {
+        recordByOperator(deps, tx, 'operator.createSignInCode', id)
+        return await addSignInCode(tx, id, deps.clock)
+      })
     },
 
     /** Whether there is a token with this value, of any kind and owner. */

@@ -9,6 +9,8 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import { hashToken, type Ids, isSessionValue } from '../../../platform/ids.js'
 import type { Sweep } from '../../feature.js'
+import { browsing } from '../audit/index.js'
+import { recordOfAccount, recordOwn } from '../members/index.js'
 import type { TokenAuthenticator } from './authenticator.js'
 import { browserName } from './browser-name.js'
 import { type MadeToken, makeToken } from './service.js'
@@ -54,6 +56,7 @@ export function createSessions(deps: SessionsDeps) {
     const owner = { kind: 'session', accountId, expiresAt, device, address } as const
     const made = makeToken(owner, note, deps)
     await store.insertToken(tx, made.token)
+    recordOfAccount(deps, tx, { ...browsing(accountId, browser, made.token.id), accountId })
     const ended = await store.deleteOldSessions(tx, accountId, maxSessions)
     const before = session && (await store.deleteSessionByHash(tx, hashToken(session)))
     if (before) ended.push(before)
@@ -113,8 +116,15 @@ export function createSessions(deps: SessionsDeps) {
     },
 
     /** Ends the other sessions of the caller. */
-    removeOthers: async ({ accountId, tokenId }: AccountActor): Promise<number> =>
-      await run((tx) => endAll(tx, accountId, tokenId), { mayUseReserve: true }),
+    removeOthers: async (actor: AccountActor): Promise<number> =>
+      await run(
+        async (tx) => {
+          const ended = await endAll(tx, actor.accountId, actor.tokenId)
+          recordOwn(deps, tx, actor, { changes: { ended: { to: ended } } })
+          return ended
+        },
+        { mayUseReserve: true },
+      ),
 
     /** @returns the sessions of the caller that have not expired, newest first */
     list: async ({ accountId }: AccountActor): Promise<store.TokenRow[]> =>
@@ -123,7 +133,11 @@ export function createSessions(deps: SessionsDeps) {
     /** Ends a session of the caller. Returns whether it is the one of the call. */
     async remove(actor: AccountActor, given: string): Promise<boolean> {
       const id = given === 'current' ? actor.tokenId : given
-      const remove = (tx: Tx) => store.deleteOwn(tx, 'session', actor.accountId, id)
+      const remove = async (tx: Tx) => {
+        if (!(await store.deleteOwn(tx, 'session', actor.accountId, id))) return false
+        recordOwn(deps, tx, actor, { resourceId: id })
+        return true
+      }
       if (!(await run(remove, { mayUseReserve: true }))) {
         throw notFound('session', given)
       }

@@ -1,11 +1,13 @@
 import { ApiError, type Body, contract, type Output } from '@botstead/contract'
 import type { AccountActor } from '../../../domain/actor.js'
+import type { Ports } from '../../../domain/ports.js'
 import { route } from '../../../http/mount.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeBoolean, encodeBoolean } from '../../../platform/db/columns.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Feature } from '../../feature.js'
+import { type Act, changesBetween } from '../audit/index.js'
 import * as store from './store.js'
 
 export type { AccountRow } from './store.js'
@@ -15,7 +17,11 @@ interface AccountsDeps {
   run: Run
   clock: Clock
   ids: Ids
+  ports: Pick<Ports, 'open'>
 }
+
+/** Records an act of a caller in each workspace of their account. */
+type RecordOwn = (tx: Tx, actor: AccountActor, act: Act) => void
 
 export type AccountsService = ReturnType<typeof createAccounts>['service']
 
@@ -25,7 +31,9 @@ export type AccountsService = ReturnType<typeof createAccounts>['service']
 const firstEmail = 'admin@localhost'
 
 /** The people behind personal access tokens. */
-export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
+export function createAccounts({ db, run, clock, ids, ports }: AccountsDeps) {
+  const record = ports.open<RecordOwn>('accounts: records in the audit logs of their workspaces')
+
   async function get(actor: AccountActor): Promise<store.AccountRow> {
     return requireAccount(await store.findAccount(db, actor.accountId))
   }
@@ -39,7 +47,13 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
       ...(patch.profilePicture !== undefined && { profile_picture: patch.profilePicture }),
       updated_at: isoTime(clock.now()),
     }
-    return requireAccount(await run((tx) => store.patchAccount(tx, actor.accountId, changes)))
+    return await run(async (tx) => {
+      const before = requireAccount(await store.findAccount(tx, actor.accountId))
+      const after = requireAccount(await store.patchAccount(tx, actor.accountId, changes))
+      const fields = ['display_name', 'profile_picture'] as const
+      record.call(tx, actor, { changes: changesBetween(before, after, fields) })
+      return after
+    })
   }
 
   /** @returns false if another account has the address */
@@ -110,11 +124,13 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
 
   return {
     name: 'accounts',
+    record,
     service: {
       get,
       update,
       findMany,
       findByEmail: store.findAccountByEmail,
+      findIn: store.findAccount,
       findFirst,
       listAll: () => store.listEveryAccount(db),
       create,
@@ -133,7 +149,7 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
         account: toAccount(await update(actor, body)),
       })),
     ],
-  } satisfies Feature & { service: unknown }
+  } satisfies Feature & { service: unknown; record: unknown }
 }
 
 /** The account of a token is missing only while other processes have not noticed its deletion. */

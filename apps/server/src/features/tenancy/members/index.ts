@@ -3,24 +3,30 @@ import type { Addresses } from '../../../domain/addresses.js'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
 import type { Feature } from '../../feature.js'
+import type { createAccounts } from '../accounts/index.js'
 import {
   createMembersService,
   type Invitation,
   type MemberRecord,
   type MembersDeps,
   type MembersService,
+  recordOwn,
 } from './service.js'
 
 export type { MembersService } from './service.js'
+export { recordByOperator, recordOfAccount, recordOwn } from './service.js'
 export { workspacesOf } from './store.js'
 
+type RecordPort = ReturnType<typeof createAccounts>['record']
+
 interface Deps extends Omit<MembersDeps, 'accounts'> {
-  accounts: { service: MembersDeps['accounts'] }
+  accounts: { service: MembersDeps['accounts']; record: Pick<RecordPort, 'fill'> }
   addresses: Pick<Addresses, 'base'>
 }
 
 /** The people of workspaces, and invitations to become one. */
 export function createMembers(deps: Deps): Feature & { service: MembersService } {
+  deps.accounts.record.fill((tx, actor, act) => recordOwn(deps, tx, actor, act))
   const service = createMembersService({ ...deps, accounts: deps.accounts.service })
   return { name: 'members', service, routes: membersRoutes(service, deps.addresses) }
 }

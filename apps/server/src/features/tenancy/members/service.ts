@@ -1,5 +1,5 @@
 import { ApiError, type Body, type contract, type Query, type Role } from '@botstead/contract'
-import type { WorkspaceActor } from '../../../domain/actor.js'
+import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
 import { scopeRefusal } from '../../../domain/authenticator.js'
 import { notFound } from '../../../domain/refusals.js'
 import { requirePermission } from '../../../domain/rights.js'
@@ -13,6 +13,15 @@ import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import { hashToken, type Ids, newToken } from '../../../platform/ids.js'
 import type { AccountRow, AccountsService } from '../accounts/index.js'
+import {
+  type Act,
+  type Acting,
+  type AuditDeps,
+  actingOf,
+  changesBetween,
+  recordAct,
+  recordIn,
+} from '../audit/index.js'
 import type { MemberRow } from './store.js'
 import * as store from './store.js'
 
@@ -45,7 +54,7 @@ export interface MembersDeps {
   ids: Ids
   pager: Pager
   domainEvents: EventDispatcher
-  accounts: Pick<AccountsService, 'findMany' | 'findByEmail'>
+  accounts: Pick<AccountsService, 'findMany' | 'findByEmail' | 'findIn'>
 }
 
 export type MembersService = ReturnType<typeof createMembersService>
@@ -140,6 +149,8 @@ async function inviteMember(
       }
       if (await isKnown(deps, tx, workspaceId, email)) throw alreadyThere(email)
       await store.insertMember(tx, member)
+      const changes = { role: { to: member.role } }
+      recordAct(deps, tx, actor, { resourceId: member.id, resourceName: email, changes })
       await remember?.(tx, made)
     })
     .catch((error: unknown) => {
@@ -194,6 +205,7 @@ async function renewInvitation(
       throw notFound('open invitation', id, 'in this workspace')
     }
     await store.patchMember(tx, actor.workspaceId, id, columns)
+    recordAct(deps, tx, actor, { resourceId: id, resourceName: member.email })
   })
   return { code, expiresAt: columns.invitation_expires_at }
 }
@@ -215,6 +227,8 @@ async function updateMember(
       await store.patchMember(tx, actor.workspaceId, id, { role: changed.role })
       await raise(deps, tx, 'member.changed', member)
     }
+    const changes = changesBetween(member, changed, ['role'])
+    recordAct(deps, tx, actor, { ...(await named(deps, tx, member)), changes })
     return changed
   })
   const { account_id: accountId } = changed
@@ -232,6 +246,10 @@ async function removeMember(deps: MembersDeps, actor: WorkspaceActor, id: string
         requireRank(actor, member.role)
       }
       requireOtherOwner(member, owners, 'stay')
+      recordAct(deps, tx, actor, {
+        ...(await named(deps, tx, member)),
+        changes: { role: { from: member.role } },
+      })
       await store.deleteMember(tx, actor.workspaceId, id)
       await raise(deps, tx, 'member.removed', member)
     },
@@ -240,7 +258,8 @@ async function removeMember(deps: MembersDeps, actor: WorkspaceActor, id: string
 }
 
 /** Ends the memberships of an account. @throws ApiError if it is the last owner of a workspace */
-async function leaveAll(deps: MembersDeps, tx: Tx, accountId: string): Promise<void> {
+async function leaveAll(deps: MembersDeps, tx: Tx, actor: AccountActor): Promise<void> {
+  const { accountId } = actor
   for (const { workspace_id: workspaceId } of await store.listMembershipsOf(tx, accountId)) {
     const owners = await store.lockOwners(tx, workspaceId)
     const member = await store.findMemberOf(tx, workspaceId, accountId)
@@ -252,8 +271,48 @@ async function leaveAll(deps: MembersDeps, tx: Tx, accountId: string): Promise<v
       )
     }
     await store.deleteMember(tx, workspaceId, member.id)
+    // Without the address of the person, who may want to be forgotten.
+    const changes = { role: { from: member.role } }
+    recordAct(deps, tx, actor, { workspaceId, resourceId: member.id, changes })
     await raise(deps, tx, 'member.removed', member)
   }
+}
+
+/** A member in the audit log: by the address of their account, or the one that was invited. */
+async function named({ accounts }: MembersDeps, tx: Tx, { id, account_id, email }: MemberRow) {
+  const account = account_id === null ? undefined : await accounts.findIn(tx, account_id)
+  return { resourceId: id, resourceName: account?.email ?? email }
+}
+
+/** Records an act that concerns an account in each of its workspaces. */
+export function recordOfAccount(
+  deps: AuditDeps,
+  tx: Tx,
+  acting: Acting & { accountId: string },
+  act: Act = {},
+): void {
+  const workspaces = (tx: Tx) => store.listWorkspacesOf(tx, acting.accountId)
+  recordIn(deps, tx, workspaces, acting, { resourceId: acting.accountId, ...act })
+}
+
+/** Records what a command of the operator does to an account in each of its workspaces. */
+export function recordByOperator(
+  deps: AuditDeps,
+  tx: Tx,
+  operation: string,
+  accountId: string,
+  act: Act = {},
+): void {
+  const workspaces = (tx: Tx) => store.listWorkspacesOf(tx, accountId)
+  const acting = { operation, authority: 'operator' } as const
+  recordIn(deps, tx, workspaces, acting, { resourceId: accountId, ...act })
+}
+
+/** Records an act of a caller that concerns their account in each of its workspaces. */
+export function recordOwn(deps: AuditDeps, tx: Tx, actor: AccountActor, act: Act = {}): void {
+  const { accountId, origin } = actor
+  if (origin === undefined) return
+  recordOfAccount(deps, tx, { ...actingOf(actor, origin), accountId }, act)
 }
 
 async function raise(

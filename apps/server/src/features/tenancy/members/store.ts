@@ -18,6 +18,11 @@ export function workspacesOf(executor: Db | Tx, accountId: string) {
     .where('account_id', '=', accountId)
 }
 
+/** The ids of the workspaces of an account. */
+export async function listWorkspacesOf(tx: Tx, accountId: string): Promise<string[]> {
+  return (await workspacesOf(tx, accountId).execute()).map(({ workspace_id }) => workspace_id)
+}
+
 export async function pageMembers(
   db: Db,
   workspaceId: string,

@@ -4,7 +4,9 @@ import { type Route, route } from '../../../http/mount.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
 import type { Feature } from '../../feature.js'
+import { recordAct } from '../audit/index.js'
 import { holdWorkspace } from '../workspaces/index.js'
 import * as store from './store.js'
 
@@ -12,6 +14,7 @@ interface PreferencesDeps {
   db: Db
   run: Run
   clock: Clock
+  ids: Ids
 }
 
 /** Preferences of one account or workspace. */
@@ -51,6 +54,7 @@ function preferencesRoutes(deps: PreferencesDeps): Route[] {
       await deps.run(async (tx) => {
         await holdWorkspace(tx, actor)
         await setPreference(deps, tx, actor.workspaceId, params.key, body.value)
+        recordAct(deps, tx, actor, { resourceId: params.key })
       })
       return {}
     }),

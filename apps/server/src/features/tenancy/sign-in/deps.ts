@@ -6,11 +6,12 @@ import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import type { MadeToken, SessionsService } from '../access/index.js'
 import type { AccountsService } from '../accounts/index.js'
+import type { AuditDeps } from '../audit/index.js'
 import type { MembersService } from '../members/index.js'
 import type { PasswordsService } from '../passwords/index.js'
 
 /** The parts that sign-in is built from. */
-export interface SignInDeps {
+export interface SignInDeps extends AuditDeps {
   db: Db
   run: Run
   clock: Clock

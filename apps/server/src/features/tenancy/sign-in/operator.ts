@@ -1,9 +1,11 @@
 import type { Authorities } from '../../../platform/authorities.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
 import { hashToken, newToken } from '../../../platform/ids.js'
 import { endSessions } from '../access/index.js'
 import type { AccountRow, AccountsService } from '../accounts/index.js'
+import { recordByOperator } from '../members/index.js'
 import type { PasswordsService } from '../passwords/index.js'
 import {
   deleteSecondFactor,
@@ -16,6 +18,7 @@ export interface OperatorAccountsDeps {
   db: Db
   run: Run
   clock: Clock
+  ids: Ids
   accounts: Pick<AccountsService, 'create' | 'findByEmail' | 'listAll'>
   passwords: Pick<PasswordsService, 'listAccounts'>
   authorities: Pick<Authorities, 'change'>
@@ -66,6 +69,11 @@ export function createOperatorAccounts(deps: OperatorAccountsDeps) {
         await endSessions(deps, tx, account.id)
         await deleteTicketsOf(tx, account.id)
         if (secondFactor) await deleteSecondFactor(tx, account.id)
+        const changes = { secondFactor: { to: secondFactor ? 'removed' : 'kept' } }
+        recordByOperator(deps, tx, 'operator.resetPassword', account.id, {
+          resourceName: account.email,
+          changes,
+        })
         return await addLink(tx, account.id)
       }),
 

@@ -6,6 +6,7 @@ import { fieldError } from '../../../domain/refusals.js'
 import { isoTime } from '../../../platform/clock.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import { hashToken, newToken } from '../../../platform/ids.js'
+import { recordOwn } from '../members/index.js'
 import { type Counted, countAttempt, forgiveAttempt } from '../passwords/index.js'
 import type { SignedIn, SignInDeps } from './deps.js'
 import * as store from './second-factor-store.js'
@@ -75,11 +76,12 @@ export async function signInWithSecondFactor(
 
 /** Begins a second factor; it is in force once a code has confirmed it. */
 export async function startSecondFactor(
-  { run, sealer, addresses, accounts, passwords }: FactorParts,
+  parts: FactorParts,
   actor: AccountActor,
   { currentPassword }: Body<typeof contract.accountSecurity.startSecondFactor>,
   browser: Browser,
 ): Promise<{ secret: string; uri: string }> {
+  const { run, sealer, addresses, accounts, passwords } = parts
   const account = await accounts.get(actor)
   const proven = await passwords.proveOwn(account, currentPassword, browser)
   if (proven === undefined) {
@@ -94,6 +96,7 @@ export async function startSecondFactor(
     if (!(await store.beginSecondFactor(tx, account.id, sealer.seal(secret)))) {
       throw new ApiError('AlreadyExists', 'There is a second factor: remove it for another one.')
     }
+    recordOwn(parts, tx, actor)
   })
   const issuer = `Botstead ${new URL(addresses.base()).host}`
   const label = encodeURIComponent(`${issuer}:${account.email}`)
@@ -104,9 +107,10 @@ export async function startSecondFactor(
 /** Puts a second factor into force, and ends the sessions that began without it. @returns recovery codes */
 export async function confirmSecondFactor(
   parts: FactorParts,
-  { accountId, tokenId }: AccountActor,
+  actor: AccountActor,
   code: string,
 ): Promise<string[]> {
+  const { accountId, tokenId } = actor
   const { db, run, clock, sealer, passwords, sessions } = parts
   const factor = await store.findSecondFactor(db, accountId)
   if (factor === undefined || factor.since !== null) throw noFactor('to confirm')
@@ -120,6 +124,7 @@ export async function confirmSecondFactor(
     }
     await store.replaceRecoveryCodes(tx, accountId, codes.map(hashRecoveryCode))
     await sessions.endAll(tx, accountId, tokenId)
+    recordOwn(parts, tx, actor)
   })
   return codes
 }
@@ -165,6 +170,7 @@ async function withBoth(
     if (password !== undefined) await parts.passwords.settle(tx, password)
     await settleFactor(parts, tx, factor, 'InvalidPayload')
     await work(tx)
+    recordOwn(parts, tx, actor)
   })
 }
 

@@ -6,6 +6,8 @@ import { isoTime } from '../../../platform/clock.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import { hashToken } from '../../../platform/ids.js'
 import type { AccountRow } from '../accounts/index.js'
+import { browsing } from '../audit/index.js'
+import { recordOfAccount, recordOwn } from '../members/index.js'
 import type { SignedIn, SignInDeps } from './deps.js'
 import {
   confirmSecondFactor,
@@ -116,6 +118,8 @@ async function resetPassword(
     const taken = await store.takeReset(tx, hashToken(code), isoTime(deps.clock.now()))
     if (taken !== account.id) throw noReset()
     await replacePassword(deps, tx, account.id, hash)
+    const accountId = account.id
+    recordOfAccount(deps, tx, { ...browsing(accountId, browser), accountId })
     return await proceed(deps, tx, account.id, browser)
   })
 }
@@ -169,16 +173,18 @@ async function changePassword(
   return await deps.run(async (tx) => {
     if (proven !== undefined) await passwords.settle(tx, proven)
     await replacePassword(deps, tx, account.id, hash, actor.tokenId)
+    recordOwn(deps, tx, actor)
     return await passwords.rememberDevice(tx, account.id, browser.device)
   })
 }
 
 async function changeEmail(
-  { run, dialect, accounts, passwords }: SignInDeps,
+  deps: SignInDeps,
   actor: AccountActor,
   { currentPassword, email }: Body<typeof contract.accountSecurity.changeEmail>,
   browser: Browser,
 ): Promise<void> {
+  const { run, dialect, accounts, passwords } = deps
   const account = await accounts.get(actor)
   const proven = await passwords.proveOwn(account, currentPassword, browser)
   const taken = (cause?: unknown) =>
@@ -189,6 +195,8 @@ async function changeEmail(
   await run(async (tx) => {
     if (proven !== undefined) await passwords.settle(tx, proven)
     if (!(await accounts.changeEmail(tx, account.id, email))) throw taken()
+    const changes = { email: { from: account.email, to: email.toLowerCase() } }
+    recordOwn(deps, tx, actor, { changes })
   }).catch((error: unknown) => {
     throw dialect.isUniqueViolation(error) ? taken(error) : error
   })
@@ -212,7 +220,7 @@ async function removeAccount(
   }
   await run(async (tx) => {
     if (proven !== undefined) await passwords.settle(tx, proven)
-    await members.leaveAll(tx, account.id)
+    await members.leaveAll(tx, actor)
     await sessions.endAccount(tx, account.id)
     await domainEvents.raise(tx, 'account.removed', { accountId: account.id })
     await accounts.remove(tx, account.id)

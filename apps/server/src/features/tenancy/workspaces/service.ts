@@ -21,6 +21,7 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
+import { changesBetween, recordAct } from '../audit/index.js'
 import type { MembersService } from '../members/index.js'
 import { isHandle, similarHandles } from './handles.js'
 import * as store from './store.js'
@@ -86,6 +87,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
       {
         list: listWorkspaces,
         get: getWorkspace,
+        require: requirePermitted,
         create: createWorkspace,
         createFirst: createFirstWorkspace,
         update: updateWorkspace,
@@ -131,6 +133,15 @@ async function rightsElsewhere(
   if (limits.workspaceId !== undefined) return undefined
   const role = await members.roleOf(accountId, id, executor)
   return role && rightsOf(role, [], limits)
+}
+
+async function requirePermitted(
+  deps: WorkspaceParts,
+  actor: WorkspaceActor,
+  id: string,
+  permission: WorkspacePermission,
+): Promise<store.WorkspaceRow> {
+  return await requireWorkspace(deps, deps.db, actor, id, permission)
 }
 
 async function withCount(
@@ -247,6 +258,8 @@ async function createWorkspace(
       workspace: await createWorkspaceIn(deps, tx, actor.accountId, input.name),
       botCount: 0,
     }
+    const { id, name } = made.workspace
+    recordAct(deps, tx, actor, { workspaceId: id, resourceId: id, resourceName: name })
     await remember?.(tx, made)
     return made
   })
@@ -270,9 +283,17 @@ async function updateWorkspace(
 ): Promise<WorkspaceRecord> {
   const workspace = await deps
     .run(async (tx) => {
-      await requireWorkspace(deps, tx, actor, id, 'workspace:write')
+      const before = await requireWorkspace(deps, tx, actor, id, 'workspace:write')
       await store.patchWorkspace(tx, id, changesOf(patch, isoTime(deps.clock.now())))
-      return await requireWorkspace(deps, tx, actor, id, 'workspace:write')
+      const after = await requireWorkspace(deps, tx, actor, id, 'workspace:write')
+      const changes = changesBetween(before, after, recordedFields)
+      recordAct(deps, tx, actor, {
+        workspaceId: id,
+        resourceId: id,
+        resourceName: before.name,
+        changes,
+      })
+      return after
     })
     .catch((error: unknown) => {
       if (!deps.dialect.isUniqueViolation(error)) throw error
@@ -282,6 +303,18 @@ async function updateWorkspace(
     })
   return await withCount(deps, workspace)
 }
+
+const recordedFields = [
+  'name',
+  'handle',
+  'about',
+  'profile_picture',
+  'contact_email',
+  'website',
+  'social_accounts',
+  'is_public',
+  'spending_limit',
+] as const
 
 /** Whether a handle can be taken, and similar ones if not. */
 async function checkHandle(
@@ -307,7 +340,8 @@ async function removeWorkspace(
     async (tx) => {
       // A transaction that creates something in it holds it until its commit: this one then sees the row, and deletes it too.
       await store.lockWorkspace(tx, id)
-      await requireWorkspace(deps, tx, actor, id, 'workspace:delete')
+      const { name } = await requireWorkspace(deps, tx, actor, id, 'workspace:delete')
+      recordAct(deps, tx, actor, { workspaceId: id, resourceId: id, resourceName: name })
       await deps.domainEvents.raise(tx, 'workspace.removed', { workspaceId: id })
       await store.deleteWorkspace(tx, id)
     },

@@ -1,4 +1,5 @@
 import { beforeAll, expect, it, vi } from 'vitest'
+import { recordedOperations } from '../../../../test/audit.js'
 import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { startHttpBot, useHttpBots } from '../../../../test/http-bot.js'
@@ -260,6 +261,9 @@ describeSlow('the overview of a workspace', (engine) => {
     await client.resolveErrors({ errorId: left[0]?.id ?? '' })
     await untilSeen(bot.id, 'ok', [])
     await client.reopenErrors({ errorId })
+    expect(await recordedOperations(client)).toEqual(
+      expect.arrayContaining(['reopenErrors', 'resolveErrors']),
+    )
     await untilSeen(bot.id, 'attention', ['log_errors'])
     await groups({ 'Order # is lost': 2 })
     await client.resolveErrors({ errorId })

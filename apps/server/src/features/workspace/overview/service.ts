@@ -9,9 +9,11 @@ import type { Run, Tx } from '../../../platform/db/schema.js'
 import { type DiskSpace, diskSpaces } from '../../../platform/disk/free-space.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import { groupBy } from '../../../platform/group-by.js'
+import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { WaitingDeliveries } from '../../deliveries/index.js'
 import type { AccountsService } from '../../tenancy/accounts/index.js'
+import { recordAct } from '../../tenancy/audit/index.js'
 import { holdWorkspace } from '../../tenancy/workspaces/index.js'
 import { type BotHealth, healthOf } from './bots.js'
 import {
@@ -31,6 +33,7 @@ import { divide, receiverOf, receiversOfLine, summaryOf } from './succession.js'
 export interface OverviewDeps extends FactsDeps, PingsDeps {
   run: Run
   clock: Clock
+  ids: Ids
   queue: Pick<Queue, 'listDead'>
   /** Folders of this machine that the server writes to. */
   folders: ReadonlyMap<'database' | 'contents', string>
@@ -125,15 +128,19 @@ export function createOverviewService(deps: OverviewDeps) {
       await run(async (tx) => {
         await holdWorkspace(tx, actor)
         await store.putResolved(tx, row)
+        const changes = { botId: { to: row.bot_id } }
+        recordAct(deps, tx, actor, { resourceId: fingerprint, changes })
       })
       cache.forgetGroup(workspaceId)
     },
 
     /** Shows the errors of a group again. */
-    async reopen({ workspaceId, rights }: WorkspaceActor, fingerprint: string): Promise<void> {
+    async reopen(actor: WorkspaceActor, fingerprint: string): Promise<void> {
+      const { workspaceId, rights } = actor
       const wasResolved = await run(async (tx) => {
         const botId = await store.findBotOfResolved(tx, workspaceId, fingerprint)
         if (botId === undefined || !reaches(rights, botId)) return false
+        recordAct(deps, tx, actor, { resourceId: fingerprint, changes: { botId: { to: botId } } })
         return await store.deleteResolved(tx, workspaceId, fingerprint)
       })
       if (!wasResolved) {

@@ -1,0 +1,77 @@
+import type { contract, Output } from '@botstead/contract'
+import type { AuditRow } from './table.js'
+
+/** A record with the address that the account has now. */
+export interface ShownRecord {
+  row: AuditRow
+  email: string | undefined
+}
+
+type WireRecord = Output<typeof contract.audit.list>['records'][number]
+
+/** The kinds that clients know, by operation; an operation that is missing is `UNKNOWN` to them. */
+const actions: Readonly<Record<string, WireRecord['action']>> = {
+  createWorkspaceMember: 'ADD_WORKSPACE_MEMBER',
+  acceptInvitation: 'ADD_WORKSPACE_MEMBER',
+  signUpWithInvitation: 'ADD_WORKSPACE_MEMBER',
+  deleteWorkspaceMember: 'REMOVE_WORKSPACE_MEMBER',
+  updateWorkspaceMember: 'UPDATE_WORKSPACE_MEMBER',
+  createWorkspace: 'CREATE_WORKSPACE',
+  updateWorkspace: 'UPDATE_WORKSPACE',
+  deleteWorkspace: 'CLOSE_WORKSPACE',
+  createBot: 'CREATE_BOT',
+  updateBot: 'UPDATE_BOT',
+  deleteBot: 'DELETE_BOT',
+  deployBotVersion: 'DEPLOY_BOT',
+  updateBotWebchatSettings: 'UPDATE_BOT_CHANNEL',
+}
+
+export function toRecord({ row, email }: ShownRecord): WireRecord {
+  return {
+    id: row.id,
+    recordedAt: row.recorded_at,
+    sequence: Number(row.sequence),
+    action: actions[row.operation] ?? 'UNKNOWN',
+    operation: row.operation,
+    userId: row.account_id,
+    userEmail: email ?? null,
+    authority: row.authority,
+    tokenId: row.token_id,
+    tokenNote: row.token_note,
+    address: row.address,
+    resourceId: row.resource_id,
+    resourceName: row.resource_name,
+    value: row.changes,
+    hash: row.hash,
+  }
+}
+
+const columns = [
+  'sequence',
+  'recordedAt',
+  'action',
+  'operation',
+  'userId',
+  'userEmail',
+  'authority',
+  'tokenId',
+  'tokenNote',
+  'address',
+  'resourceId',
+  'resourceName',
+  'value',
+  'id',
+  'hash',
+] as const satisfies readonly (keyof WireRecord)[]
+
+export const csvHeader = `${columns.join(',')}\r\n`
+
+export function toCsvLine(record: WireRecord): string {
+  return `${columns.map((name) => toCell(String(record[name] ?? ''))).join(',')}\r\n`
+}
+
+/** A text that a spreadsheet shows and does not calculate. */
+function toCell(text: string): string {
+  const shown = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown
+}
