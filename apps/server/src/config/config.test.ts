@@ -71,6 +71,7 @@ describe('without any variable', () => {
       deliveryRetentionMs: 604_800_000,
       missedEventsMs: 3_600_000,
       botLogRetentionMs: 604_800_000,
+      auditRetentionMs: 31_536_000_000,
       dashboard: 'on',
       sessionLifetimeMs: 1_209_600_000,
       shutdownTimeoutMs: 5_000,
