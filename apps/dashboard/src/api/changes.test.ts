@@ -26,6 +26,7 @@ const withoutTable = [
   'getInvitation',
   'getPasswordReset',
   // Their result is shown once, or is to be seen nowhere.
+  'requestPasswordReset',
   'renewWorkspaceInvitation',
   'revokeUserKeys',
   'rotateBotSigningSecrets',

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { call, watchSession } from '../api/queries.js'
+import { useSignInWays } from '../api/sign-in-ways.js'
 import { Button } from '../ui/button.js'
 import { botstead } from '../ui/commands.js'
 import { Dialog } from '../ui/dialog.js'
@@ -148,8 +149,9 @@ export function CodeForm({ ticket, onDone, onBack }: CodeFormProps) {
   )
 }
 
-/** Help for those who cannot sign in: the server sends nothing by itself. */
+/** Help for those who cannot sign in. */
 function Forgotten() {
+  const ways = useSignInWays()
   const [isOpen, setOpen] = useState(false)
   const id = useId()
   return (
@@ -160,18 +162,69 @@ function Forgotten() {
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        No password, or forgotten?
+        {ways?.mail ? 'Forgot password?' : 'No password, or forgotten?'}
       </Button>
       <div id={id} hidden={!isOpen} className={styles.help}>
-        <p>
-          Whoever runs this server makes a link for you that sets a password:{' '}
-          <code>{botstead(['account', 'reset', 'you@example.com'])}</code>
-        </p>
-        <p>
-          Is it your own server, and new? <code>{botstead(['dashboard'])}</code> on its machine
-          prints a link that signs you in.
-        </p>
+        {ways?.mail ? isOpen && <RequestReset /> : <OperatorHelp />}
       </div>
+    </>
+  )
+}
+
+/** Asks for a mail with a link that sets the password. */
+function RequestReset() {
+  const [email, setEmail] = useState('')
+  const [sentTo, setSentTo] = useState<string>()
+  if (sentTo !== undefined) {
+    return (
+      <p role="status">
+        If {sentTo} has an account here, a mail with a link is on its way. The link works for an
+        hour.
+      </p>
+    )
+  }
+  return (
+    <Form
+      submit="Mail me a link"
+      isDisabled={email.trim() === ''}
+      onSubmit={async () => {
+        await call({}, 'requestPasswordReset', { email: email.trim() })
+        setSentTo(email.trim())
+      }}
+    >
+      {(faultOf) => (
+        <TextField
+          label="Address of the account"
+          type="text"
+          inputMode="email"
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          autoFocus
+          required
+          maxLength={320}
+          hint="The link that is mailed to you sets a password."
+          error={faultOf('email')}
+          value={email}
+          onChange={({ target }) => setEmail(target.value)}
+        />
+      )}
+    </Form>
+  )
+}
+
+/** What to do on a server that sends no mail. */
+function OperatorHelp() {
+  return (
+    <>
+      <p>
+        Whoever runs this server makes a link for you that sets a password:{' '}
+        <code>{botstead(['account', 'reset', 'you@example.com'])}</code>
+      </p>
+      <p>
+        Is it your own server, and new? <code>{botstead(['dashboard'])}</code> on its machine prints
+        a link that signs you in.
+      </p>
     </>
   )
 }

@@ -42,6 +42,7 @@ import { createSearch, type RetrieverWeights } from '../features/search/index.js
 import { createAccess, createOperatorTokens } from '../features/tenancy/access/index.js'
 import { createAccounts } from '../features/tenancy/accounts/index.js'
 import { createAudit, createReadings } from '../features/tenancy/audit/index.js'
+import { createMail } from '../features/tenancy/mail/index.js'
 import { createMembers } from '../features/tenancy/members/index.js'
 
 import { createPasswords, type PasswordCost } from '../features/tenancy/passwords/index.js'
@@ -210,7 +211,8 @@ function addBots(
   const { limits, botLogRetentionMs: retentionMs } = config
   const accounts = add(createAccounts(storage))
   const passwords = add(createPasswords({ ...storage, accounts, cost: passwordCost }))
-  const members = add(createMembers({ ...storage, domainEvents, accounts, addresses }))
+  const mail = add(createMail({ ...storage, queue, sealer, mail: config.mail }))
+  const members = add(createMembers({ ...storage, domainEvents, accounts, addresses, mail }))
   const workspaces = add(createWorkspaces({ ...storage, domainEvents, members }))
   const auditing = { ...storage, workspaces, accounts, retentionMs: config.auditRetentionMs }
   add(createAudit(auditing))
@@ -251,10 +253,12 @@ function addBots(
   add(
     createSignIn({
       ...storage,
+      queue,
       domainEvents,
       sealer,
       addresses,
       accounts,
+      mail,
       members,
       passwords,
       access,

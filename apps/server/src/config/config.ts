@@ -12,6 +12,7 @@ import type { AddressRulesOptions } from '../platform/outgoing/address-rules.js'
 import type { TracingOptions } from '../platform/telemetry/otlp-tracing.js'
 import { version } from '../version.js'
 import { type BackupConfig, backupSettings, readBackup } from './backup-settings.js'
+import { type MailConfig, mailSettings, readMail } from './mail-settings.js'
 import { type Environment, readSettings, type Setting, type Values } from './setting-kinds.js'
 import { clientSettings, limitSettings, objectStoreSettings, serverSettings } from './settings.js'
 import { readTracing, telemetrySettings } from './telemetry-settings.js'
@@ -23,6 +24,7 @@ const everySetting: readonly Setting<unknown>[] = [
   ...Object.values(limitSettings),
   ...Object.values(tunnelSettings),
   ...Object.values(backupSettings),
+  ...Object.values(mailSettings),
   ...Object.values(telemetrySettings),
   ...Object.values(clientSettings),
 ]
@@ -98,6 +100,8 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
   readonly tunnels: Values<typeof tunnelSettings>
   /** Backups that the server makes by itself; undefined for none. */
   readonly backup: BackupConfig | undefined
+  /** The mail server and the sender; undefined where no mail is sent. */
+  readonly mail: MailConfig | undefined
   /** Export of traces; undefined for none. */
   readonly tracing: TracingOptions | undefined
 }
@@ -178,6 +182,7 @@ export function loadConfig(
     { dataDir: resolve(values.dataDir), objectStore },
     problems,
   )
+  const mail = readMail(readSettings(mailSettings, given, problems), problems)
   const tracing = readTracing(given, problems, version)
   if ((values.embeddingsUrl === undefined) !== (values.embeddingsModel === undefined)) {
     problems.push(
@@ -246,6 +251,7 @@ export function loadConfig(
     limits: limitValues,
     tunnels,
     backup,
+    mail,
     tracing,
   }
   return {
@@ -263,6 +269,7 @@ function settingsInForce(environment: Environment, file: Environment): SettingIn
     limitSettings,
     tunnelSettings,
     backupSettings,
+    mailSettings,
     telemetrySettings,
   ]
   const ofServer = groups.flatMap((group) => Object.values<Setting<unknown>>(group))

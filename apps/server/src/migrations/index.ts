@@ -84,6 +84,7 @@ import { preferences } from './0190-preferences.js'
 import { secondFactors } from './0191-second-factors.js'
 import { auditLog } from './0200-audit-log.js'
 import { scopesOfJobs } from './0205-scopes-of-jobs.js'
+import { mail } from './0210-mail.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -171,4 +172,5 @@ export const migrations: readonly Migration[] = [
   secondFactors,
   auditLog,
   scopesOfJobs,
+  mail,
 ]

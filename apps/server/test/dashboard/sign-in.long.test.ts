@@ -3,7 +3,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { createOperatorAccounts } from '../../src/features/tenancy/sign-in/index.js'
 import { totpCode } from '../../src/features/tenancy/sign-in/totp.js'
 import { browserPath, newPage } from '../browser.js'
-import { type TestServer, useServer } from '../harness.js'
+import { engines } from '../engines.js'
+import { startTestServer, type TestServer, useServer } from '../harness.js'
+import { startMailServer } from '../mail-server.js'
 import { inDatabase } from '../tenancy/seed.js'
 import { addAccount, type Login } from '../tenant.js'
 import { expectAccessible, openDashboard } from './page.js'
@@ -189,5 +191,46 @@ describe.skipIf(browserPath === undefined)(`sign-in ${title}`, () => {
     await page.getByText('All other browsers are signed out.').waitFor()
     await other.reload()
     await other.getByRole('dialog', { name: /sign in again/ }).waitFor()
+  })
+})
+
+describe.skipIf(browserPath === undefined)(`mail for sign-in ${title}`, () => {
+  it('has the link for who forgot their password, and that of an invitation', async () => {
+    await using mails = await startMailServer()
+    const [engine] = engines
+    if (engine === undefined) throw new Error('There is no engine to test on')
+    const server = await startTestServer(engine, {
+      BOTSTEAD_SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+      BOTSTEAD_MAIL_FROM: 'bots@example.com',
+    })
+    try {
+      const bea = await addPerson(server)
+      const page = await newPage({ viewport: { width: 360, height: 740 } })
+      await page.goto(`${server.url}/dashboard/sign-in`)
+      await page.getByRole('button', { name: 'Forgot password?' }).click()
+      await page.keyboard.type(bea.email)
+      await expectAccessible(page)
+      await page.keyboard.press('Enter')
+      await page.getByText(`If ${bea.email} has an account here`).waitFor()
+      await vi.waitFor(() => expect(mails.mails).toHaveLength(1), { timeout: 20_000 })
+      const link = /http\S+reset#\S+/.exec(mails.mails[0]?.text ?? '')?.[0] ?? ''
+      await page.goto(link)
+      await page.getByLabel('Password').fill('nine purple ladders')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+
+      const { page: admin, open, faults } = await openDashboard(server)
+      await open('workspace?tab=members&new=member')
+      await admin.getByLabel('Email address').fill('cai@example.com')
+      expect(await admin.getByLabel('Send the invitation by mail').isChecked()).toBe(true)
+      await admin.keyboard.press('Enter')
+      await admin.getByText('is on its way to cai@example.com').waitFor()
+      await expectAccessible(admin)
+      await vi.waitFor(() => expect(mails.mails).toHaveLength(2), { timeout: 20_000 })
+      expect(mails.mails[1]).toMatchObject({ to: ['cai@example.com'] })
+      expect(faults).toEqual([])
+    } finally {
+      await server.close()
+    }
   })
 })

@@ -62,6 +62,12 @@ export const adminExamples: Examples = {
     request: () => ({ body: { ticket: 'bp_tic_none', code: '123456' } }),
     foreign: 'Unauthorized',
   },
+  getSignInWays: own(),
+  requestPasswordReset: {
+    request: () => ({ body: { email: 'nobody@example.com' } }),
+    // This server sends no mail.
+    foreign: 'ResourceNotFound',
+  },
   getPasswordReset: withoutReset({}),
   resetPassword: withoutReset({ password }),
   getAccountSecurity: own(),

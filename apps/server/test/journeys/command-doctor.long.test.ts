@@ -11,6 +11,7 @@ import { succeed } from '../backups.js'
 import { type CommandPlace, createCommandPlace } from '../command-place.js'
 import { diagnose, failure, warning } from '../doctor.js'
 import { describeEachEngine } from '../engines.js'
+import { ownCertificateFile, startMailServer } from '../mail-server.js'
 import { freePort } from '../ports.js'
 import { runCommand, startServerProcess } from '../processes.js'
 
@@ -63,6 +64,7 @@ describeEachEngine('botstead doctor', (engine) => {
       'jobs',
       'deliveries',
       'backups',
+      'mail',
     ])
     const running = found.checks.find(({ check }) => check === 'server')
     expect(running?.message).toMatch(/^It runs at .*, version \d.*, and is ready$/)
@@ -332,6 +334,21 @@ describeEachEngine('botstead doctor', (engine) => {
     const found = await diagnose(environment)
     expect(found.of('data folder')).toMatchObject([failure(/^The restore of the backup 2026/)])
     await rm(marker)
+  })
+
+  it('says whether the mail server can be used, with its certificate', async () => {
+    await using mails = await startMailServer({ disabledCommands: [] })
+    const withMail = {
+      ...environment,
+      BOTSTEAD_SMTP_URL: `smtp://localhost:${mails.port}?tls=required`,
+      BOTSTEAD_MAIL_FROM: 'bots@example.com',
+    }
+    const stranger = await diagnose(withMail)
+    expect(stranger.of('mail')).toMatchObject([failure(/did not prove its identity/)])
+    const NODE_EXTRA_CA_CERTS = ownCertificateFile
+    const known = await diagnose({ ...withMail, NODE_EXTRA_CA_CERTS })
+    expect(known.of('mail')).toEqual([])
+    expect(mails.mails).toEqual([])
   })
 })
 

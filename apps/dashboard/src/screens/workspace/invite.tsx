@@ -1,16 +1,24 @@
 import { type Role, roles, roleTexts } from '@botstead/contract'
 import { useState } from 'react'
+import { useSignInWays } from '../../api/sign-in-ways.js'
 import { Button } from '../../ui/button.js'
 import { Dialog } from '../../ui/dialog.js'
-import { Form, SelectField, TextField } from '../../ui/form.js'
+import { CheckField, Form, SelectField, TextField } from '../../ui/form.js'
 import { SecretOnce } from '../../ui/secret-once.js'
-import { useMemberActions } from './queries.js'
+import { type MadeAddress, useMemberActions } from './queries.js'
+
+interface InvitationAddressProps extends MadeAddress {
+  email: string
+}
 
 /** The address of an invitation at the only moment at which it is known. */
-export function InvitationAddress({ email, url }: { email: string; url: string }) {
+export function InvitationAddress({ email, url, isMailed }: InvitationAddressProps) {
   return (
     <SecretOnce what="address of the invitation" value={url}>
-      Send this address to {email}. It works once, for seven days, and is shown only now.
+      {isMailed
+        ? `A mail with this address is on its way to ${email}.`
+        : `Send this address to ${email}.`}{' '}
+      It works once, for seven days, and is shown only now.
     </SecretOnce>
   )
 }
@@ -25,7 +33,9 @@ export function InviteDialog({ mayInviteOwner, onClose }: InviteDialogProps) {
   const { invite } = useMemberActions()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('developer')
-  const [made, setMade] = useState<{ email: string; url: string }>()
+  const [isMailed, setMailed] = useState(true)
+  const hasMail = useSignInWays()?.mail === true
+  const [made, setMade] = useState<InvitationAddressProps>()
   if (made !== undefined) {
     return (
       <Dialog title={`Invitation for ${made.email}`} onClose={onClose}>
@@ -47,7 +57,9 @@ export function InviteDialog({ mayInviteOwner, onClose }: InviteDialogProps) {
     <Dialog title="Invite a person" onClose={onClose}>
       <Form
         submit="Invite"
-        onSubmit={async () => setMade({ email, url: await invite(email, role) })}
+        onSubmit={async () =>
+          setMade({ email, ...(await invite(email, role, hasMail && isMailed)) })
+        }
       >
         {(faultOf) => (
           <>
@@ -57,7 +69,9 @@ export function InviteDialog({ mayInviteOwner, onClose }: InviteDialogProps) {
               required
               maxLength={320}
               autoComplete="off"
-              hint="The server sends no mail: send the address of the invitation yourself."
+              hint={
+                !hasMail && 'The server sends no mail: send the address of the invitation yourself.'
+              }
               error={faultOf('email')}
               value={email}
               onChange={({ target }) => setEmail(target.value)}
@@ -75,6 +89,13 @@ export function InviteDialog({ mayInviteOwner, onClose }: InviteDialogProps) {
                 if (chosen !== undefined) setRole(chosen)
               }}
             />
+            {hasMail && (
+              <CheckField
+                label="Send the invitation by mail"
+                checked={isMailed}
+                onChange={({ target }) => setMailed(target.checked)}
+              />
+            )}
           </>
         )}
       </Form>

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useAddressSearch } from '../../api/address.js'
 import { basePath } from '../../api/client.js'
 import { useMay, useOwnMember } from '../../api/role.js'
+import { useSignInWays } from '../../api/sign-in-ways.js'
 import { Button } from '../../ui/button.js'
 import { Dialog } from '../../ui/dialog.js'
 import { Form } from '../../ui/form.js'
@@ -17,7 +18,7 @@ import { Time } from '../../ui/time.js'
 import { note, noteFailure } from '../../ui/toasts.js'
 import { InvitationAddress, InviteDialog } from './invite.js'
 import styles from './members.module.css'
-import { type Member, useMemberActions, useMembers } from './queries.js'
+import { type MadeAddress, type Member, useMemberActions, useMembers } from './queries.js'
 
 /** The name by which a member is known: that of their account, or the address that was invited. */
 const nameOf = ({ displayName, email }: Member) => displayName || email
@@ -76,7 +77,7 @@ export function Members() {
       )}
       {asked?.what === 'address' && (
         <Dialog title={`Invitation for ${nameOf(asked.member)}`} onClose={close}>
-          <InvitationAddress email={asked.member.email} url={asked.url} />
+          <InvitationAddress email={asked.member.email} {...asked.made} />
         </Dialog>
       )}
       {asked?.what === 'removal' && (
@@ -91,7 +92,7 @@ export function Members() {
 
 /** The dialog that is open. */
 type Asked =
-  | { what: 'address'; member: Member; url: string }
+  | { what: 'address'; member: Member; made: MadeAddress }
   | { what: 'removal'; member: Member }
   | { what: 'role'; member: Member; role: Role }
 
@@ -120,16 +121,29 @@ function Actions({ member, own, ask }: ActionsProps) {
   const isOwn = member.id === own?.id
   const isOutranked = member.role !== 'owner' || own?.role === 'owner'
   const isInvited = member.userId === undefined
+  const hasMail = useSignInWays()?.mail === true
+  const renewIt = (sendEmail: boolean) =>
+    void renew(member.id, sendEmail).then(
+      (made) => ask({ what: 'address', member, made }),
+      noteFailure,
+    )
   const items = [
     ...(isInvited && mayChange && isOutranked
       ? [
           {
             label: 'New address',
             hint: 'The previous address stops working.',
-            onSelect: () => {
-              renew(member.id).then((url) => ask({ what: 'address', member, url }), noteFailure)
-            },
+            onSelect: () => renewIt(false),
           },
+          ...(hasMail
+            ? [
+                {
+                  label: 'Mail a new address',
+                  hint: 'The previous address stops working.',
+                  onSelect: () => renewIt(true),
+                },
+              ]
+            : []),
         ]
       : []),
     ...(isOwn || (mayChange && isOutranked)

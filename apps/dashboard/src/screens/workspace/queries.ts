@@ -27,11 +27,11 @@ export function useMemberActions() {
   const scope = { workspaceId }
   return {
     /** @returns the address of the invitation */
-    invite: async (email: string, role: Role): Promise<string> =>
-      (await change(scope, 'createWorkspaceMember', { email, role })).invitationUrl,
+    invite: async (email: string, role: Role, sendEmail: boolean): Promise<MadeAddress> =>
+      toAddress(await change(scope, 'createWorkspaceMember', { email, role, sendEmail })),
     /** @returns the new address of the invitation */
-    renew: async (id: string): Promise<string> =>
-      (await call(scope, 'renewWorkspaceInvitation', { id })).invitationUrl,
+    renew: async (id: string, sendEmail: boolean): Promise<MadeAddress> =>
+      toAddress(await call(scope, 'renewWorkspaceInvitation', { id, sendEmail })),
     changeRole: async (id: string, role: Role): Promise<void> => {
       await change(scope, 'updateWorkspaceMember', { id, role })
     },
@@ -108,4 +108,14 @@ export function useWorkspaceActions() {
       await change({ workspaceId }, 'updateWorkspace', { id: workspaceId, ...input })
     },
   }
+}
+
+/** The address of an invitation, and whether the server mails it. */
+export interface MadeAddress {
+  url: string
+  isMailed: boolean
+}
+
+function toAddress(made: { invitationUrl: string; isMailed: boolean }): MadeAddress {
+  return { url: made.invitationUrl, isMailed: made.isMailed }
 }

@@ -30,10 +30,18 @@ export const WorkspaceMember = Type.Object(memberFields, {
 const invitationFields = {
   invitationUrl: Type.String({
     description:
-      'Address of the page on which the invited person joins. Send it to them. It works once, and is returned only here: the server stores a hash of it.',
+      'Address of the page on which the invited person joins. Send it to them. It works once, and is returned only here: the server stores a hash of it, and the mail until it is sent.',
   }),
   invitationExpiresAt: Timestamp('Time at which the address stops working.'),
+  isMailed: Type.Boolean({ description: 'Whether the server mails the address to the person.' }),
 }
+
+const sendEmail = Type.Optional(
+  Type.Boolean({
+    description:
+      'Whether the server mails `invitationUrl` to the person. Ignored by a server that sends no mail: send it yourself. After three mails to an address, the next ones wait.',
+  }),
+)
 
 const memberId = Type.Object({ id: Id('Id of the membership, as `listWorkspaceMembers` has it.') })
 
@@ -83,12 +91,7 @@ export const members = {
         description: 'Email address of the person, at most 320 characters; case does not count.',
       }),
       role,
-      sendEmail: Type.Optional(
-        Type.Boolean({
-          description:
-            'Accepted for existing clients, and ignored: the server sends no mail. Send `invitationUrl` to the person yourself.',
-        }),
-      ),
+      sendEmail,
     }),
     response: json(
       Type.Object(
@@ -115,6 +118,8 @@ export const members = {
     audit: 'workspace',
     concerns: 'workspace',
     params: memberId,
+    body: Type.Object({ sendEmail }),
+    bodyOptional: true,
     response: json(Type.Object(invitationFields)),
     errors: ['ResourceNotFound'],
   }),

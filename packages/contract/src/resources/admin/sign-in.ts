@@ -89,6 +89,36 @@ export const signIn = {
     status: 201,
     errors: ['Unauthorized', 'Forbidden', 'ResourceNotFound'],
   }),
+  getWays: operation({
+    id: 'getSignInWays',
+    method: 'GET',
+    path: '/v1/admin/sign-in/ways',
+    tag: 'Account',
+    summary: 'Get the ways in which people can sign in',
+    description: 'For pages of the server itself.',
+    auth: 'public',
+    response: json(
+      Type.Object({
+        mail: Type.Boolean({
+          description: 'Whether the server sends mail: invitations, and links that set a password.',
+        }),
+      }),
+    ),
+  }),
+  requestReset: operation({
+    id: 'requestPasswordReset',
+    method: 'POST',
+    path: '/v1/admin/sign-in/reset/request',
+    tag: 'Account',
+    summary: 'Mail a link that sets the password of an account',
+    description:
+      'The response is the same whether there is an account with the address or not. The link works once, within an hour. After three mails to an address, and ten that a network address asked for, the next ones wait.',
+    auth: 'public',
+    audit: { none: 'Anybody may ask; the link leaves a record when it is used.' },
+    body: Type.Object({ email }),
+    response: json(Empty),
+    errors: ['ResourceNotFound'],
+  }),
   getReset: operation({
     id: 'getPasswordReset',
     method: 'POST',
@@ -113,7 +143,7 @@ export const signIn = {
     tag: 'Account',
     summary: 'Set the password of an account with a reset link',
     description:
-      'The link works once. Ends all sessions of the account, and signs this browser in as `signInWithPassword` does.',
+      'The link works once. Ends all sessions of the account, and signs this browser in as `signInWithPassword` does. The first link that was mailed to an address proves it, and revokes personal access tokens of before, which somebody else may have made who only named the address; those of the operator stay.',
     auth: 'public',
     audit: 'account',
     session: 'begins',

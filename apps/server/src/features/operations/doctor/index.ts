@@ -12,6 +12,7 @@ import {
   warning,
 } from './finding.js'
 import { checkDataFolder, checkDisk } from './folder-checks.js'
+import { checkMail } from './mail-check.js'
 import { checkSettings, settingsProblems } from './settings-check.js'
 import { checkBackups, checkDeliveries, checkJobs } from './work-checks.js'
 
@@ -29,6 +30,7 @@ const checkNames = [
   'jobs',
   'deliveries',
   'backups',
+  'mail',
 ] as const
 
 type CheckName = (typeof checkNames)[number]
@@ -62,6 +64,7 @@ export async function diagnose(deps: DoctorDeps & { versions: Versions }): Promi
     run('settings', () => checkSettings(deps)),
     run('data folder', () => checkDataFolder(config)),
     run('disk', () => checkDisk(config)),
+    run('mail', (signal) => checkMail(config, signal)),
     run('contents', async (signal) => {
       const { findings, readings: more } = await checkContents(config, signal)
       readings.push(...more)

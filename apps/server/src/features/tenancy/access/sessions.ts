@@ -115,6 +115,12 @@ export function createSessions(deps: SessionsDeps) {
       afterCommit(tx, () => ended.forEach(end))
     },
 
+    /** Revokes the personal tokens of an account. */
+    async revokePersonal(tx: Tx, accountId: string): Promise<void> {
+      const revoked = await store.deletePersonalOf(tx, accountId)
+      afterCommit(tx, () => revoked.forEach(end))
+    },
+
     /** Ends the other sessions of the caller. */
     removeOthers: async (actor: AccountActor): Promise<number> =>
       await run(

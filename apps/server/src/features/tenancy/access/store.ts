@@ -327,6 +327,17 @@ export async function deleteTokensOf(tx: Tx, accountId: string): Promise<string[
   return rows.map(({ id }) => id)
 }
 
+/** Deletes the personal tokens of an account. Returns their ids. */
+export async function deletePersonalOf(tx: Tx, accountId: string): Promise<string[]> {
+  const rows = await tx
+    .deleteFrom('access_tokens')
+    .where('account_id', '=', accountId)
+    .where('kind', '=', 'personal')
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** Makes the codes of an account unusable that were not used. */
 export async function deleteSignInCodesOf(tx: Tx, accountId: string): Promise<void> {
   await tx.deleteFrom('sign_in_codes').where('account_id', '=', accountId).execute()

@@ -69,6 +69,11 @@ export function createAccounts({ db, run, clock, ids, ports }: AccountsDeps) {
     return true
   }
 
+  /** Notes that the person has the mailbox of the account. @returns false if that was known */
+  async function proveEmail(tx: Tx, accountId: string): Promise<boolean> {
+    return await store.markVerified(tx, accountId, isoTime(clock.now()))
+  }
+
   /** Some accounts by id; unknown ones are missing. */
   async function findMany(ids: readonly string[]): Promise<Map<string, store.AccountRow>> {
     return new Map((await store.listAccounts(db, ids)).map((row) => [row.id, row]))
@@ -136,6 +141,7 @@ export function createAccounts({ db, run, clock, ids, ports }: AccountsDeps) {
       create,
       changeEmail,
       remove: store.deleteAccount,
+      proveEmail,
       createFirst,
       isOperator,
       requireOperator,

@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
+import { encodeBoolean } from '../../../platform/db/columns.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { AccountsTable } from './table.js'
 
@@ -72,4 +73,15 @@ export async function patchAccount(
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
+}
+
+/** @returns whether the address was not verified before */
+export async function markVerified(tx: Tx, id: string, now: string): Promise<boolean> {
+  const result = await tx
+    .updateTable('accounts')
+    .set({ email_verified: encodeBoolean(true), updated_at: now })
+    .where('id', '=', id)
+    .where('email_verified', '=', encodeBoolean(false))
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
 }

@@ -7,6 +7,8 @@ import type { createAccounts } from '../accounts/index.js'
 import {
   createMembersService,
   type Invitation,
+  invitationUrl,
+  type MadeInvitation,
   type MemberRecord,
   type MembersDeps,
   type MembersService,
@@ -19,23 +21,27 @@ export { workspacesOf } from './store.js'
 
 type RecordPort = ReturnType<typeof createAccounts>['record']
 
-interface Deps extends Omit<MembersDeps, 'accounts'> {
+interface Deps extends Omit<MembersDeps, 'accounts' | 'mail'> {
   accounts: { service: MembersDeps['accounts']; record: Pick<RecordPort, 'fill'> }
-  addresses: Pick<Addresses, 'base'>
+  mail: { service: MembersDeps['mail'] }
 }
 
 /** The people of workspaces, and invitations to become one. */
 export function createMembers(deps: Deps): Feature & { service: MembersService } {
   deps.accounts.record.fill((tx, actor, act) => recordOwn(deps, tx, actor, act))
-  const service = createMembersService({ ...deps, accounts: deps.accounts.service })
+  const service = createMembersService({
+    ...deps,
+    accounts: deps.accounts.service,
+    mail: deps.mail.service,
+  })
   return { name: 'members', service, routes: membersRoutes(service, deps.addresses) }
 }
 
 function membersRoutes(service: MembersService, addresses: Pick<Addresses, 'base'>): Route[] {
-  // The code stands behind the number sign, which browsers do not send: it is in no log of a proxy.
-  const invitationOf = ({ code, expiresAt }: Pick<Invitation, 'code' | 'expiresAt'>) => ({
-    invitationUrl: `${addresses.base()}/dashboard/join#${code}`,
+  const invitationOf = ({ code, expiresAt, isMailed }: MadeInvitation) => ({
+    invitationUrl: invitationUrl(addresses, code),
     invitationExpiresAt: expiresAt,
+    isMailed,
   })
 
   return [
@@ -53,8 +59,8 @@ function membersRoutes(service: MembersService, addresses: Pick<Addresses, 'base
       ),
     ),
 
-    route(contract.members.renewInvitation, async ({ actor, params }) =>
-      invitationOf(await service.renewInvitation(actor, params.id)),
+    route(contract.members.renewInvitation, async ({ actor, params, body }) =>
+      invitationOf(await service.renewInvitation(actor, params.id, body)),
     ),
 
     route(contract.members.update, async ({ actor, params, body }) =>

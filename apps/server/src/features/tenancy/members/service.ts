@@ -1,6 +1,8 @@
 import { ApiError, type Body, type contract, type Query, type Role } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
+import type { Addresses } from '../../../domain/addresses.js'
 import { scopeRefusal } from '../../../domain/authenticator.js'
+import type { Ports } from '../../../domain/ports.js'
 import { notFound } from '../../../domain/refusals.js'
 import { requirePermission } from '../../../domain/rights.js'
 import { bound } from '../../../platform/bound.js'
@@ -22,6 +24,7 @@ import {
   recordAct,
   recordIn,
 } from '../audit/index.js'
+import { type MailService, nameInMail } from '../mail/index.js'
 import type { MemberRow } from './store.js'
 import * as store from './store.js'
 
@@ -41,10 +44,13 @@ export interface MemberRecord {
 }
 
 /** An open invitation: the only time that its code is known. */
-export interface Invitation extends MemberRecord {
+export interface MadeInvitation {
   code: string
   expiresAt: string
+  isMailed: boolean
 }
+
+export type Invitation = MemberRecord & MadeInvitation
 
 export interface MembersDeps {
   db: Db
@@ -54,7 +60,10 @@ export interface MembersDeps {
   ids: Ids
   pager: Pager
   domainEvents: EventDispatcher
+  ports: Ports
+  addresses: Pick<Addresses, 'base'>
   accounts: Pick<AccountsService, 'findMany' | 'findByEmail' | 'findIn'>
+  mail: MailService
 }
 
 export type MembersService = ReturnType<typeof createMembersService>
@@ -64,9 +73,17 @@ const maxMembers = 1000
 /** Milliseconds for which an invitation is valid. */
 const invitationLifetime = 7 * 24 * 60 * 60 * 1000
 
+interface MembersParts extends MembersDeps {
+  nameOfWorkspace: (workspaceId: string) => Promise<string>
+}
+
 /** Joins the operations on members. */
 export function createMembersService(deps: MembersDeps) {
-  const methods = bound(deps, {
+  const nameOfWorkspace = deps.ports.open<MembersParts['nameOfWorkspace']>(
+    'members: the names of workspaces',
+  )
+  const parts: MembersParts = { ...deps, nameOfWorkspace: nameOfWorkspace.call }
+  const methods = bound(parts, {
     list: listMembers,
     getOwn: getOwnMember,
     invite: inviteMember,
@@ -79,7 +96,7 @@ export function createMembersService(deps: MembersDeps) {
     findInvitation,
     accept: acceptInvitation,
   })
-  return { ...methods, hold: holdMembers, ownersOf }
+  return { ...methods, hold: holdMembers, ownersOf, nameOfWorkspace }
 }
 
 async function listMembers(
@@ -118,7 +135,7 @@ async function getOwnMember(
 }
 
 async function inviteMember(
-  deps: MembersDeps,
+  deps: MembersParts,
   actor: WorkspaceActor,
   input: Body<typeof contract.members.create>,
   remember: Remember<Invitation>,
@@ -136,7 +153,9 @@ async function inviteMember(
     ...columns,
     created_at: isoTime(deps.clock.now()),
   }
-  const made = { member, account: undefined, code, expiresAt: columns.invitation_expires_at }
+  const letter = input.sendEmail ? await letterOf(deps, actor) : undefined
+  const expiresAt = columns.invitation_expires_at
+  const made = { member, account: undefined, code, expiresAt, isMailed: letter !== undefined }
   await deps
     .run(async (tx) => {
       // Those who invite at the same time wait for each other, so that the count is exact.
@@ -151,6 +170,7 @@ async function inviteMember(
       await store.insertMember(tx, member)
       const changes = { role: { to: member.role } }
       recordAct(deps, tx, actor, { resourceId: member.id, resourceName: email, changes })
+      if (letter !== undefined) await mailInvitation(deps, tx, letter, email, made)
       await remember?.(tx, made)
     })
     .catch((error: unknown) => {
@@ -193,11 +213,14 @@ function newInvitation({ clock }: MembersDeps) {
 }
 
 async function renewInvitation(
-  deps: MembersDeps,
+  deps: MembersParts,
   actor: WorkspaceActor,
   id: string,
-): Promise<Pick<Invitation, 'code' | 'expiresAt'>> {
+  { sendEmail = false }: Body<typeof contract.members.renewInvitation>,
+): Promise<MadeInvitation> {
   const { code, columns } = newInvitation(deps)
+  const letter = sendEmail ? await letterOf(deps, actor) : undefined
+  const made = { code, expiresAt: columns.invitation_expires_at, isMailed: letter !== undefined }
   await deps.run(async (tx) => {
     const member = await requireMember(tx, actor, id)
     requireRank(actor, member.role)
@@ -206,8 +229,50 @@ async function renewInvitation(
     }
     await store.patchMember(tx, actor.workspaceId, id, columns)
     recordAct(deps, tx, actor, { resourceId: id, resourceName: member.email })
+    if (letter !== undefined) await mailInvitation(deps, tx, letter, member.email ?? '', made)
   })
-  return { code, expiresAt: columns.invitation_expires_at }
+  return made
+}
+
+/** The address of the page on which an invited person joins. */
+export function invitationUrl({ base }: Pick<Addresses, 'base'>, code: string): string {
+  // The code stands behind the number sign, which browsers do not send: it is in no log of a proxy.
+  return `${base()}/dashboard/join#${code}`
+}
+
+/** The names in the mail of an invitation; undefined where no mail is sent. */
+async function letterOf(
+  { nameOfWorkspace, accounts, mail }: MembersParts,
+  { workspaceId, accountId }: WorkspaceActor,
+): Promise<{ workspace: string; inviter: string } | undefined> {
+  if (!mail.isOn) return undefined
+  const inviter = (await accounts.findMany([accountId])).get(accountId)
+  return {
+    workspace: nameInMail(await nameOfWorkspace(workspaceId)),
+    inviter: nameInMail(inviter?.display_name || inviter?.email || ''),
+  }
+}
+
+async function mailInvitation(
+  { addresses, mail }: MembersDeps,
+  tx: Tx,
+  { workspace, inviter }: { workspace: string; inviter: string },
+  to: string,
+  { code, expiresAt }: MadeInvitation,
+): Promise<void> {
+  const place = new URL(addresses.base()).host
+  await mail.countTo(tx, 'invitation', to)
+  await mail.enqueue(tx, {
+    to,
+    expiresAt,
+    subject: `Invitation to ${workspace} on Botstead`,
+    paragraphs: [`${inviter} invites you to the workspace ${workspace} at ${place}.`],
+    link: { label: 'Open the invitation', url: invitationUrl(addresses, code) },
+    after: [
+      'The link works once, within seven days.',
+      'If you do not know who sent this, do nothing.',
+    ],
+  })
 }
 
 async function updateMember(

@@ -7,8 +7,10 @@ import { type AttemptsRow, lockAttempts, patchAttempts } from './store.js'
 
 /** The pauses of what is counted under one key. */
 interface Pace {
-  /** Failures without a pause; each further one doubles it, from a second on. */
+  /** Failures without a pause; each further one doubles it. */
   free: number
+  /** Milliseconds of the first pause; a second unless given. */
+  firstPause?: number
   /** Milliseconds. */
   maxPause: number
 }
@@ -16,6 +18,8 @@ interface Pace {
 /** Something that attempts are counted by. */
 export interface Counted extends Pace {
   key: string
+  /** The reason of a pause, as a sentence. */
+  refusal?: string
 }
 
 const minute = 60_000
@@ -59,13 +63,13 @@ export async function countAttempt(
 ): Promise<void> {
   const now = clock.now()
   // In the order in which all others lock them.
-  for (const { key, free, maxPause } of inOrder(counted)) {
+  for (const { key, free, firstPause = 1000, maxPause, refusal } of inOrder(counted)) {
     const row = await lockAttempts(tx, key, isoTime(now))
     const until = Date.parse(row.blocked_until ?? '') || 0
-    if (until > now) throw tooSoon(until - now)
+    if (until > now) throw tooSoon(until - now, refusal)
     const failures = (isForgotten(row, now) ? 0 : row.failures) + 1
     const pause =
-      failures < free ? 0 : Math.min(maxPause, 1000 * 2 ** Math.min(failures - free, 30))
+      failures < free ? 0 : Math.min(maxPause, firstPause * 2 ** Math.min(failures - free, 30))
     await patchAttempts(tx, {
       key,
       failures,
@@ -99,9 +103,9 @@ function isForgotten({ last_at }: AttemptsRow, now: number): boolean {
   return Date.parse(last_at) <= now - attemptLifetime
 }
 
-function tooSoon(milliseconds: number): ApiError {
+function tooSoon(milliseconds: number, refusal = 'Too many failed attempts.'): ApiError {
   const seconds = Math.ceil(milliseconds / 1000)
-  return new ApiError('RateLimited', `Too many failed attempts. Retry after ${seconds} s.`, {
+  return new ApiError('RateLimited', `${refusal} Retry after ${seconds} s.`, {
     metadata: { retryAfterSeconds: seconds },
   })
 }

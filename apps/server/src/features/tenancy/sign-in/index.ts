@@ -4,17 +4,21 @@ import { isoTime } from '../../../platform/clock.js'
 import type { Feature } from '../../feature.js'
 import { type Access, toSession } from '../access/index.js'
 import type { AccountsService } from '../accounts/index.js'
+import type { MailService } from '../mail/index.js'
 import type { MembersService } from '../members/index.js'
 import type { PasswordsService } from '../passwords/index.js'
 import type { SignedIn, SignInDeps } from './deps.js'
+import { forgottenJobs } from './forgotten.js'
 import { deleteExpiredTickets } from './second-factor-store.js'
 import { createSignInService, type Progress, type SignInService } from './service.js'
 import { deleteExpiredResets } from './store.js'
 
 export { createOperatorAccounts, type OperatorAccounts } from './operator.js'
 
-interface Deps extends Omit<SignInDeps, 'accounts' | 'members' | 'passwords' | 'sessions'> {
+interface Deps
+  extends Omit<SignInDeps, 'accounts' | 'mail' | 'members' | 'passwords' | 'sessions'> {
   accounts: { service: AccountsService }
+  mail: { service: MailService }
   members: { service: MembersService }
   passwords: { service: PasswordsService }
   access: Pick<Access, 'sessions'>
@@ -22,16 +26,19 @@ interface Deps extends Omit<SignInDeps, 'accounts' | 'members' | 'passwords' | '
 
 /** Sign-in of people, and the ways in which an account signs in. */
 export function createSignIn(deps: Deps): Feature {
-  const service = createSignInService({
+  const parts: SignInDeps = {
     ...deps,
     accounts: deps.accounts.service,
+    mail: deps.mail.service,
     members: deps.members.service,
     passwords: deps.passwords.service,
     sessions: deps.access.sessions,
-  })
+  }
+  const service = createSignInService(parts)
   return {
     name: 'sign-in',
     routes: [...signInRoutes(service), ...securityRoutes(service)],
+    jobs: forgottenJobs(parts),
     sweeps: [
       (tx) => deleteExpiredResets(tx, isoTime(deps.clock.now())),
       (tx) => deleteExpiredTickets(tx, isoTime(deps.clock.now())),
@@ -67,6 +74,13 @@ function signInRoutes(service: SignInService): Route[] {
     route(contract.signIn.withSecondFactor, async (call) =>
       welcome(await service.withSecondFactor(call.body, call.browser), call),
     ),
+
+    route(contract.signIn.getWays, async () => service.getWays()),
+
+    route(contract.signIn.requestReset, async ({ body, browser }) => {
+      await service.requestReset(body.email, browser)
+      return {}
+    }),
 
     route(contract.signIn.getReset, async ({ body }) => {
       const { account, expiresAt } = await service.getReset(body.code)

@@ -45,6 +45,7 @@ export function createOperatorAccounts(deps: OperatorAccountsDeps) {
       hash: hashToken(code),
       account_id: accountId,
       expires_at: isoTime(deps.clock.now() + linkLifetime),
+      mailed_to: null,
     })
     return code
   }

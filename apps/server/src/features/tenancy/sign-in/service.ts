@@ -9,6 +9,7 @@ import type { AccountRow } from '../accounts/index.js'
 import { browsing } from '../audit/index.js'
 import { recordOfAccount, recordOwn } from '../members/index.js'
 import type { SignedIn, SignInDeps } from './deps.js'
+import { requestReset } from './forgotten.js'
 import {
   confirmSecondFactor,
   type FactorParts,
@@ -42,6 +43,8 @@ export function createSignInService(deps: SignInDeps) {
   return {
     ...bound(deps, {
       withPassword: signInWithPassword,
+      getWays,
+      requestReset,
       getReset,
       reset: resetPassword,
       getSecurity,
@@ -97,6 +100,11 @@ async function begin(
   }
 }
 
+/** What people may sign in with. */
+function getWays({ mail }: SignInDeps) {
+  return { mail: mail.isOn }
+}
+
 async function getReset(
   deps: SignInDeps,
   code: string,
@@ -114,10 +122,12 @@ async function resetPassword(
 ): Promise<Progress> {
   const { account } = await getReset(deps, code)
   const hash = await deps.passwords.hash(password, ownerOf(account))
+  const isOperator = await deps.accounts.isOperator(account.id)
   return await deps.run(async (tx) => {
     const taken = await store.takeReset(tx, hashToken(code), isoTime(deps.clock.now()))
-    if (taken !== account.id) throw noReset()
+    if (taken?.account_id !== account.id) throw noReset()
     await replacePassword(deps, tx, account.id, hash)
+    if (taken.mailed_to !== null) await proveAddress(deps, tx, account.id, isOperator)
     const accountId = account.id
     recordOfAccount(deps, tx, { ...browsing(accountId, browser), accountId })
     return await proceed(deps, tx, account.id, browser)
@@ -129,6 +139,21 @@ function noReset(): ApiError {
     'ResourceNotFound',
     'The link is not valid: it was used or replaced, or is too old. Ask for another one.',
   )
+}
+
+/**
+ * The person has the mailbox of the account. If nobody proved that before, the account may have been made or changed by
+ * somebody else who only named the address: what they can still use ends.
+ */
+async function proveAddress(
+  { accounts, sessions }: SignInDeps,
+  tx: Tx,
+  accountId: string,
+  isOperator: boolean,
+): Promise<void> {
+  const isNew = await accounts.proveEmail(tx, accountId)
+  // The operator has the server itself, and programs that would stop.
+  if (isNew && !isOperator) await sessions.revokePersonal(tx, accountId)
 }
 
 /** Sets a password, and ends what rests on the one before. @param keptSession id of the session that stays */
@@ -197,6 +222,7 @@ async function changeEmail(
     if (!(await accounts.changeEmail(tx, account.id, email))) throw taken()
     const changes = { email: { from: account.email, to: email.toLowerCase() } }
     recordOwn(deps, tx, actor, { changes })
+    await store.deleteMailedResetsOf(tx, account.id)
   }).catch((error: unknown) => {
     throw dialect.isUniqueViolation(error) ? taken(error) : error
   })

@@ -18,15 +18,23 @@ export async function findReset(db: Db, hash: string, now: string): Promise<Rese
     .executeTakeFirst()
 }
 
-/** Deletes a link, so that it works once. @returns its account; undefined as for `findReset` */
-export async function takeReset(tx: Tx, hash: string, now: string): Promise<string | undefined> {
-  const row = await tx
+/** Deletes a link, so that it works once. @returns undefined as for `findReset` */
+export async function takeReset(tx: Tx, hash: string, now: string): Promise<ResetRow | undefined> {
+  return await tx
     .deleteFrom('password_resets')
     .where('hash', '=', hash)
     .where('expires_at', '>', now)
-    .returning('account_id')
+    .returningAll()
     .executeTakeFirst()
-  return row?.account_id
+}
+
+/** Deletes the links that were mailed to an address of an account. */
+export async function deleteMailedResetsOf(tx: Tx, accountId: string): Promise<void> {
+  await tx
+    .deleteFrom('password_resets')
+    .where('account_id', '=', accountId)
+    .where('mailed_to', 'is not', null)
+    .execute()
 }
 
 export async function deleteResetsOf(tx: Tx, accountId: string): Promise<void> {

@@ -4,6 +4,8 @@ export interface PasswordResetsTable {
   hash: string
   account_id: string
   expires_at: string
+  /** The address that it was mailed to, which using it proves; null for a link that the operator passed on. */
+  mailed_to: string | null
 }
 
 /** The authenticator apps of accounts. */

@@ -4,6 +4,7 @@ import { toPageMeta } from '../../../http/paging.js'
 import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Feature } from '../../feature.js'
+import type { MembersService } from '../members/index.js'
 import {
   createWorkspacesService,
   type WorkspaceRecord,
@@ -20,12 +21,13 @@ export { keepWorkspace } from './store.js'
 const leftoversJob = 'workspaces.leftovers'
 
 interface Deps extends Omit<WorkspacesDeps, 'members'> {
-  members: { service: WorkspacesDeps['members'] }
+  members: { service: WorkspacesDeps['members'] & Pick<MembersService, 'nameOfWorkspace'> }
 }
 
 /** Workspaces, the tenants. */
 export function createWorkspaces(deps: Deps): Feature & { service: WorkspacesService } {
   const service = createWorkspacesService({ ...deps, members: deps.members.service })
+  deps.members.service.nameOfWorkspace.fill(service.nameOf)
   const removeLeftovers: JobHandler<{ workspaceId: string }> = {
     mayUseReserve: true,
     handler: ({ payload: { workspaceId } }) => service.removeLeftovers(workspaceId),
