@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 /** A mail that a server accepted. */
-export interface ReceivedMail {
+interface ReceivedMail {
   from: string
   to: string[]
   /** As it came. */

@@ -1,7 +1,7 @@
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 
 /** A mail server that is given mails. */
-export interface MailServer {
+interface MailServer {
   host: string
   port: number
   /** `starttls` refuses a server that cannot. */

@@ -19,7 +19,7 @@ import { type Counted, countAttempt } from '../passwords/index.js'
 import { type Letter, render } from './letter.js'
 import * as store from './store.js'
 
-export { type Letter, nameInMail } from './letter.js'
+export { nameInMail } from './letter.js'
 
 export interface MailDeps {
   db: Db
@@ -31,7 +31,7 @@ export interface MailDeps {
 }
 
 /** A mail to be sent. */
-export interface NewMail extends Letter {
+interface NewMail extends Letter {
   to: string
   /** ISO 8601 time at which its link stops working: it is not sent any more. */
   expiresAt: string
