@@ -187,11 +187,9 @@ async function measureFrames(engine, { address, token, workspaceId }) {
     const times = await page.evaluate(() => Reflect.get(globalThis, 'frames_'))
     // Whole seconds, those without a frame included; on a very busy machine, the first one is all there is.
     const [first = 0, last = first] = [times[0], times.at(-1)]
-    const frames = Array.from({ length: Math.max(1, Math.floor((last - first) / 1000)) }, () => 0)
-    for (const time of times) {
-      const second = Math.floor((time - first) / 1000)
-      if (second < frames.length) frames[second] += 1
-    }
+    const length = Math.max(1, Math.floor((last - first) / 1000))
+    const seconds = times.map((time) => Math.floor((time - first) / 1000))
+    const frames = Array.from({ length }, (_, at) => seconds.filter((one) => one === at).length)
     const worst = Math.min(...frames)
     return [
       {

@@ -22,7 +22,7 @@ const otherProcesses = engines
   .map(({ name }) => ({ name, isElsewhere: true }))
 
 /** The same process on each engine, and another one where several serve a database. */
-export const places: readonly Place[] = [
+const places: readonly Place[] = [
   ...engines.map(({ name }) => ({ name, isElsewhere: false })),
   ...otherProcesses,
 ]
