@@ -214,8 +214,6 @@ function addBots(
   const mail = add(createMail({ ...storage, queue, sealer, mail: config.mail }))
   const members = add(createMembers({ ...storage, domainEvents, accounts, addresses, mail }))
   const workspaces = add(createWorkspaces({ ...storage, domainEvents, members }))
-  const auditing = { ...storage, workspaces, accounts, retentionMs: config.auditRetentionMs }
-  add(createAudit(auditing))
   add(createPreferences(storage))
   const deployments = add(createDeployments({ ...storage, sealer, domainEvents }))
   const defining = {
@@ -250,6 +248,9 @@ function addBots(
       alone: config.databaseUrl === undefined,
     }),
   )
+  const { standing } = access
+  const auditing = { ...storage, workspaces, accounts, standing }
+  add(createAudit({ ...auditing, retentionMs: config.auditRetentionMs }))
   add(
     createSignIn({
       ...storage,

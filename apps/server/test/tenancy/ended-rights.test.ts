@@ -1,6 +1,8 @@
 import type { Client } from '@botstead/contract'
 import { createClient } from '@botstead/contract'
 import { expect, it, vi } from 'vitest'
+import { insertRecords, moveHead } from '../../src/features/tenancy/audit/store.js'
+import { isoTime } from '../../src/platform/clock.js'
 import { addAccount, settle, type Tenant } from '../tenant.js'
 import { inDatabase } from './seed.js'
 import { describePlacesSlow, useServers } from './two-servers.js'
@@ -28,6 +30,46 @@ describePlacesSlow('rights that end, at $name (another process: $isElsewhere)', 
     const id = members.find(({ userId }) => userId === account.accountId)?.id ?? ''
     return { tenant, owner, member: { id, token, accountId: account.accountId } }
   }
+
+  it('an export of the audit log ends with the role, also while nobody reads it', async () => {
+    const { address, first, untimed } = servers()
+    const { tenant, owner, member } = await newTeam()
+    const { workspaceId } = tenant
+    await owner.updateWorkspaceMember({ id: member.id, role: 'administrator' })
+    // More than a connection takes that nobody reads.
+    await inDatabase(first, ({ run }) =>
+      run(async (tx) => {
+        for (let at = 1; at <= 600; at++) {
+          await insertRecords(tx, [
+            {
+              ...{ workspace_id: workspaceId, sequence: 1000 + at, id: `${workspaceId}-${at}` },
+              ...{ recorded_at: isoTime(at), operation: 'seed.act', authority: 'server', hash: '' },
+              changes: JSON.stringify({ name: { to: 'x'.repeat(20_000) } }),
+            },
+          ])
+        }
+        const head = { workspace_id: workspaceId, sequence: 1600, hash: '', recorded_at: '' }
+        await moveHead(tx, head)
+      }),
+    )
+    await untimed(async () => {
+      const response = await fetch(
+        `${address}/v1/admin/workspaces/${workspaceId}/audit-records/export`,
+        {
+          headers: { authorization: `Bearer ${member.token}`, 'x-workspace-id': workspaceId },
+        },
+      )
+      expect(response.status).toBe(200)
+      await owner.updateWorkspaceMember({ id: member.id, role: 'viewer' })
+      await vi.waitFor(async () => {
+        const again = createClient({ baseUrl: address, token: member.token, workspaceId })
+        await expect(again.getAuditRecords({ id: workspaceId })).rejects.toMatchObject({
+          type: 'Forbidden',
+        })
+      })
+      await expect(response.text()).rejects.toThrow()
+    })
+  })
 
   const ends: [
     what: string,

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import type { Rights } from '../../../domain/rights.js'
-import type { Authorities, Ground } from '../../../platform/authorities.js'
+import type { Standing } from '../../../domain/standing.js'
+import type { Authorities } from '../../../platform/authorities.js'
 import type { Timers } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
@@ -57,17 +58,6 @@ export interface Access extends Feature {
   deploymentKeys: DeploymentKeys
   /** The authority of callers who were admitted, for what stays open. */
   standing: Standing
-}
-
-/** The authority of callers who were admitted, for what stays open. */
-export interface Standing {
-  /** The grounds of the authority of a caller. */
-  groundsOf(actor: WorkspaceActor): Ground[]
-  /**
-   * Until when each caller may read its workspace, as far as is known now: milliseconds of the clock, 0 for a caller that
-   * may no longer.
-   */
-  untilOf(actors: readonly WorkspaceActor[]): Promise<number[]>
 }
 
 interface Deps

@@ -50,6 +50,8 @@ describeEachEngine('the chain of an audit log', (engine) => {
       pager: createPager(Buffer.alloc(32)),
       workspaces: { require: async () => undefined },
       accounts: { findMany: async () => new Map() },
+      authorities: { guard: () => ({ watch: () => () => {} }) },
+      standing: { groundsOf: () => [], untilOf: async () => [] },
       retentionMs,
     })
   }

@@ -43,7 +43,7 @@ export function createAudit(deps: Deps): Feature {
 
       route(contract.audit.export, async ({ actor, params, query }) => {
         const isCsv = query.format === 'csv'
-        const body = await service.export(actor, params.id, query)
+        const { open } = await service.export(actor, params.id, query)
         return {
           status: 200,
           headers: {
@@ -51,7 +51,7 @@ export function createAudit(deps: Deps): Feature {
             'content-disposition': `attachment; filename="audit.${isCsv ? 'csv' : 'jsonl'}"`,
             'cache-control': 'no-store',
           },
-          open: async () => body,
+          open,
         }
       }),
     ],

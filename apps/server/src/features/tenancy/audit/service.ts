@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
 import type { contract, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import type { Standing } from '../../../domain/standing.js'
 import { timeOf } from '../../../domain/times.js'
+import type { Authorities, Guard } from '../../../platform/authorities.js'
 import { bound } from '../../../platform/bound.js'
 import { isoTime } from '../../../platform/clock.js'
 import type { Pager } from '../../../platform/db/pager.js'
@@ -24,8 +26,14 @@ export interface AuditServiceDeps extends AuditDeps {
   accounts: {
     findMany(ids: readonly string[]): Promise<ReadonlyMap<string, { email: string }>>
   }
+  authorities: Pick<Authorities, 'guard'>
+  standing: Standing
   /** Milliseconds for which records are kept. */
   retentionMs: number
+}
+
+interface AuditParts extends AuditServiceDeps {
+  guard: Guard<WorkspaceActor>
 }
 
 type Listing = Query<typeof contract.audit.list>
@@ -37,7 +45,11 @@ const exportedAtOnce = 500
 const deletedAtOnce = 2000
 
 export function createAuditService(deps: AuditServiceDeps) {
-  return bound(deps, { list: listRecords, export: exportRecords, sweep: sweepRecords })
+  const guard = deps.authorities.guard(deps.standing.untilOf)
+  return bound(
+    { ...deps, guard },
+    { list: listRecords, export: exportRecords, sweep: sweepRecords },
+  )
 }
 
 async function listRecords(
@@ -60,18 +72,30 @@ async function listRecords(
   return { rows: await withEmails(deps, found.rows), nextToken: found.nextToken }
 }
 
-/** Records of a filter as text, oldest first. The export itself is recorded before. */
+/** Records of a filter as text, oldest first, as long as the caller may read them. The export itself is recorded before. */
 async function exportRecords(
-  deps: AuditServiceDeps,
+  deps: AuditParts,
   actor: WorkspaceActor,
   workspaceId: string,
   { format = 'jsonl', ...given }: Exporting,
-): Promise<Readable> {
+): Promise<{ open(): Promise<Readable> }> {
   await deps.workspaces.require(actor, workspaceId, 'audit:read')
   const filter = toFilter(given)
   await deps.run(async (tx) => recordAct(deps, tx, actor, { workspaceId }))
   const head = (await store.findHead(deps.db, workspaceId)) ?? chainStart
-  return Readable.from(linesOf(deps, workspaceId, filter, format, Number(head.sequence)))
+  return {
+    open: async () => {
+      const lines = linesOf(deps, workspaceId, filter, format, Number(head.sequence))
+      const opened = Readable.from(lines, { highWaterMark: 1 })
+      // It reads as long as its reader takes what was read.
+      const unwatch = deps.guard.watch({
+        authority: actor,
+        grounds: deps.standing.groundsOf(actor),
+        end: () => opened.destroy(),
+      })
+      return opened.once('close', unwatch)
+    },
+  }
 }
 
 async function* linesOf(

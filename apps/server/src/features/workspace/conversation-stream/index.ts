@@ -1,12 +1,12 @@
 import { contract } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import type { Standing } from '../../../domain/standing.js'
 import { route } from '../../../http/mount.js'
 import type { Authorities } from '../../../platform/authorities.js'
 import type { StartStream } from '../../../platform/streams/sink.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import { publicIdOf } from '../../conversations/conversations/index.js'
 import type { Feature } from '../../feature.js'
-import type { Standing } from '../../tenancy/access/index.js'
 import type { ConversationListService } from '../conversations/index.js'
 
 /** The streams of those who chat. */

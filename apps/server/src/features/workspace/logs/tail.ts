@@ -7,6 +7,7 @@ import {
   type WorkspaceLogLine,
 } from '../../../domain/log-lines.js'
 import { allBotsOf, type BotScope } from '../../../domain/rights.js'
+import type { Standing } from '../../../domain/standing.js'
 import { serverIsStopping } from '../../../domain/stopping.js'
 import type { Authorities, Ground } from '../../../platform/authorities.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
@@ -14,7 +15,6 @@ import type { Db } from '../../../platform/db/schema.js'
 import { Frame } from '../../../platform/streams/frame.js'
 import type { Sink, StartStream } from '../../../platform/streams/sink.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import type { Standing } from '../../tenancy/access/index.js'
 import type { LogFilter, PreparedFilter } from './filter.js'
 import { endless, scanLines } from './scan.js'
 
