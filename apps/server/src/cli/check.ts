@@ -25,7 +25,7 @@ export function checkCommand(): Command {
     )
     .option(
       '--audit-export <file>',
-      'an export of an audit log, all of whose records must be unchanged or expired; needs --workspace',
+      'an export of an audit log as lines of JSON, whose last record must still be there; needs --workspace',
     )
     .option('--workspace <id>', 'the workspace of the export')
     .action(async ({ repair, contents, audit, ...options }) => {
@@ -84,11 +84,19 @@ function toKnown(text: string): KnownRecord {
 async function lastOf(file: string, workspaceId: string | undefined): Promise<KnownRecord> {
   if (workspaceId === undefined) throw new Error('--audit-export needs --workspace <id>.')
   const line = (await readFile(file, 'utf8')).trimEnd().split('\n').at(-1) ?? ''
-  const { sequence, hash } = JSON.parse(line)
+  const { sequence, hash } = recordIn(line)
   if (typeof sequence !== 'number' || typeof hash !== 'string') {
-    throw new Error(`${file}: the last line is no record of an audit log.`)
+    throw new Error(`${file}: the last line is no record of an audit log as JSON.`)
   }
   return { workspaceId, sequence, hash }
+}
+
+function recordIn(line: string): { sequence?: unknown; hash?: unknown } {
+  try {
+    return Object(JSON.parse(line))
+  } catch {
+    return {}
+  }
 }
 
 function summaryOf(left: number, repair: boolean): string {

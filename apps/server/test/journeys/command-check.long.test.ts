@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createClient } from '@botstead/contract'
 import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
@@ -80,6 +82,22 @@ describe('botstead check --audit', () => {
       await client.createBot({ name: 'd' })
       expect((await check('--audit-head', head)).status).toBe(0)
       expect((await check('--audit-head', `${workspaceId}:3:${'0'.repeat(64)}`)).status).toBe(1)
+
+      const exported = join(place.dataDir, 'audit.jsonl')
+      const response = await fetch(
+        `${server.url}/v1/admin/workspaces/${workspaceId}/audit-records/export`,
+        { headers: { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId } },
+      )
+      await writeFile(exported, await response.text())
+      const compare = () => check('--audit-export', exported, '--workspace', workspaceId)
+      expect((await compare()).status).toBe(0)
+      await writeFile(exported, '"sequence","hash"\n')
+      expect(await compare()).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('the last line is no record of an audit log as JSON'),
+      })
+      await writeFile(exported, `${JSON.stringify({ sequence: 3, hash: '0'.repeat(64) })}\n`)
+      expect((await compare()).status).toBe(1)
 
       const url = place.environment.DATABASE_URL
       const options = url === undefined ? { file: `${place.dataDir}/botstead.db` } : { url }
