@@ -15,6 +15,9 @@ import { type Allowance, setAllowance } from './connections/index.js'
 import type { HttpContext } from './context.js'
 import type { SessionCookies } from './session-cookies.js'
 
+/** Milliseconds after which a caller is identified anew before the call is handled. */
+const maxAdmissionAge = 1000
+
 interface AdmissionOptions {
   authenticator: Authenticator
   /** Undefined where browsers cannot sign in. */
@@ -32,7 +35,7 @@ interface AdmissionOptions {
 /** Identifies the caller and counts the request, both before the body is read. */
 export function admission(
   options: AdmissionOptions,
-): Pick<HttpContext, 'admit' | 'admitUnmatched' | 'countAs'> {
+): Pick<HttpContext, 'admit' | 'readmit' | 'admitUnmatched' | 'countAs'> {
   const { authenticator, sessionCookies, rateLimiter, allowance } = options
   const unlimited: Allowance = { limit: allowance, remaining: allowance, resetSeconds: 0 }
 
@@ -70,6 +73,7 @@ export function admission(
   ): void => {
     request.actor = withOrigin(operation, request, actor)
     request.principal = principalOf(actor, request)
+    request.admittedAt = performance.now()
     count(request, reply, operation)
   }
 
@@ -109,6 +113,17 @@ export function admission(
     }
   }
 
+  const readmit: HttpContext['readmit'] = (operation, request) => {
+    if (performance.now() - request.admittedAt < maxAdmissionAge) return undefined
+    const keep = (actor: Actor | undefined) => {
+      request.actor = withOrigin(operation, request, actor)
+    }
+    const actor = identify(authenticator, sessionCookies, operation, request)
+    if (actor instanceof Promise) return actor.then(keep)
+    keep(actor)
+    return undefined
+  }
+
   const admitUnmatched: HttpContext['admitUnmatched'] = (request, reply, done) => {
     request.principal = principalOf(undefined, request)
     try {
@@ -126,7 +141,7 @@ export function admission(
     throw name === 'fileBytes' ? tooManyBytes(decision) : tooManyRequests(decision)
   }
 
-  return { admit, admitUnmatched, countAs }
+  return { admit, readmit, admitUnmatched, countAs }
 }
 
 /** The actor of a call that the audit log records, with what its record says of the call. */

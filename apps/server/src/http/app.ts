@@ -134,6 +134,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   app.decorateRequest('actor', undefined)
   app.decorateRequest('principal', '')
+  app.decorateRequest('admittedAt', 0)
   app.decorateRequest('pageOrigin', undefined)
   app.decorateRequest('span', undefined)
   const context: HttpContext = {

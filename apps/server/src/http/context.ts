@@ -25,6 +25,11 @@ export interface HttpContext {
     reply: FastifyReply,
     done: (error?: Error) => void,
   ): void
+  /**
+   * Identifies the caller anew if more than a second has passed since then, as where the body arrived late: a token or a
+   * role that has ended meanwhile is refused. Returns undefined where that needs no waiting.
+   */
+  readmit(operation: Operation, request: FastifyRequest): Promise<void> | undefined
   /** Counts a request that matches no operation against the address that it comes from. */
   admitUnmatched(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
   /** Counts a request that was admitted against one more limit, as one or more; throws `RateLimited`. */
@@ -64,6 +69,8 @@ declare module 'fastify' {
     pageOrigin: string | undefined
     /** The key by which limits and idempotency keys are counted: a token, a user key or an address. */
     principal: string
+    /** Time at which the caller was identified, in milliseconds of `performance.now()`. */
+    admittedAt: number
     /** Its span; undefined without a trace. */
     span: Span | undefined
   }

@@ -151,7 +151,18 @@ function mount<const Spec extends Operation>(
             ? handle(request, reply)
             : recorded.then(() => handle(request, reply))
         }
-  const handlers = responders[kind](noted)
+  // A body can be held back until the authority with which the call was admitted has ended.
+  const mayWait = methodsWithBody.has(operation.method) && !isUpload && isIdentified(operation)
+  const handlers = responders[kind](
+    mayWait
+      ? (request, reply) => {
+          const again = context.readmit(operation, request)
+          return again === undefined
+            ? noted(request, reply)
+            : again.then(() => noted(request, reply))
+        }
+      : noted,
+  )
   const tracer = context.tracer?.of(operation)
   const respond = tracer?.around(handlers.handler) ?? handlers.handler
   const direct =
@@ -211,6 +222,11 @@ function mount<const Spec extends Operation>(
     ...handlers,
     handler: respond,
   })
+}
+
+/** Whether callers of an operation are identified. */
+function isIdentified({ auth }: Operation): boolean {
+  return auth !== 'public' && auth !== 'signature'
 }
 
 /** Calls the handler of an operation for a request. */
