@@ -52,6 +52,14 @@ const kinds: Readonly<Record<string, JobKindInfo>> = {
     'Sends a scheduled event when its time has come.',
     'The event stays scheduled and is never sent. Cancel it as well.',
   ),
+  'mails.send': may(
+    'Sends a mail: an invitation, or a link that sets a password.',
+    'The mail is not sent. Its link can be made anew.',
+  ),
+  'sign-in.forgotten': may(
+    'Mails a link that sets a password to the person who asked for one.',
+    'No link is sent. The person can ask for another one.',
+  ),
   'files.assemble': may(
     'Joins the parts of a resumable upload.',
     'The upload does not end. The file has to be uploaded again.',
