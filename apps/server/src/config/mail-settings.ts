@@ -21,7 +21,7 @@ export interface MailConfig {
   readonly from: Mailbox
 }
 
-const isLoopback = (host: string) => /^(localhost|127\..*|::1)$/.test(host)
+const isLoopback = (host: string) => /^(localhost|127\.[\d.]+|::1)$/.test(host)
 
 const smtpAddress: Kind<SmtpServer> = {
   accepts:

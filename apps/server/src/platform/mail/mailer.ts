@@ -185,8 +185,11 @@ function explain(name: string, error: unknown): MailError {
   return problem(`cannot be used: ${said}`)
 }
 
-/** The words of a server as one line of the log. */
+/** The words of a server as one line of the log. A filter may repeat a link of the mail: its secret is left out. */
 function printable(text: string): string {
-  const line = text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
+  const line = text
+    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+    .replaceAll(/bp_[a-z]+_[\w-]+/gi, '[secret]')
+    .trim()
   return line.length > maxSaidLength ? `${line.slice(0, maxSaidLength - 1)}…` : line
 }

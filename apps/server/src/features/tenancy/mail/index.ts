@@ -35,6 +35,8 @@ interface NewMail extends Letter {
   to: string
   /** ISO 8601 time at which its link stops working: it is not sent any more. */
   expiresAt: string
+  /** Whether a person waits for it at a page: it is sent before others, and has places of its own among those that wait. */
+  isUrgent?: boolean
 }
 
 export type MailService = ReturnType<typeof createMailService>
@@ -44,8 +46,8 @@ const sendMailJob = 'mails.send'
 const maxAttempts = 30
 /** Milliseconds for one attempt. */
 const attemptMs = 60_000
-/** Mails that wait at a time; what is asked for beyond is refused. */
-const maxWaiting = 5000
+/** Mails that wait at a time, those that are not urgent and all; what is asked for beyond is refused. */
+const maxWaiting = { usual: 4000, urgent: 5000 }
 const minute = 60_000
 
 /** Mail of the server to people, which a job sends. */
@@ -67,12 +69,13 @@ function createMailService(deps: MailDeps) {
 async function enqueueMail(
   { clock, queue, sealer }: MailDeps,
   tx: Tx,
-  { to, expiresAt, ...letter }: NewMail,
+  { to, expiresAt, isUrgent = false, ...letter }: NewMail,
 ): Promise<void> {
-  if ((await store.countMails(tx)) >= maxWaiting) {
+  const max = isUrgent ? maxWaiting.urgent : maxWaiting.usual
+  if ((await store.countMails(tx)) >= max) {
     throw new ApiError(
       'LimitExceeded',
-      `${maxWaiting} mails wait to be sent already: the operator finds the reason in the log.`,
+      `${max} mails wait to be sent already: the operator finds the reason in the log.`,
     )
   }
   const id = randomUUID()
@@ -87,15 +90,16 @@ async function enqueueMail(
     kind: sendMailJob,
     key: id,
     payload: { id },
+    priority: isUrgent ? 'high' : 'normal',
     maxAttempts,
     deadlineMs: attemptMs,
   })
 }
 
 /**
- * Counts a mail to an address, and one that a network address asked for, so that nobody can flood a mailbox.
+ * Counts a mail to a mailbox, and those that somebody asked for, so that nobody can flood a mailbox.
  * @param purpose counted by itself
- * @param by network address; undefined to count the mailbox alone
+ * @param by the account or network address that asked, and how many it may ask for without a pause
  * @throws ApiError `RateLimited`
  */
 async function countTo(
@@ -103,18 +107,19 @@ async function countTo(
   tx: Tx,
   purpose: 'reset' | 'invitation',
   mailbox: string,
-  by?: string,
+  by?: { key: string; free: number },
 ): Promise<void> {
   const pace = {
     firstPause: minute,
     maxPause: 60 * minute,
     refusal: 'Too many mails were asked for.',
   }
-  // The mailbox is a text of any length that somebody typed.
-  const counted: Counted[] = [
-    { key: `mail:${purpose}:to:${hashToken(mailbox.toLowerCase())}`, free: 3, ...pace },
-  ]
-  if (by !== undefined) counted.push({ key: `mail:${purpose}:by:${by}`, free: 10, ...pace })
+  // The mailbox is a text of any length that somebody typed; most servers deliver to it whatever follows a plus sign.
+  const plain = mailbox.toLowerCase().replace(/\+[^@]*@/, '@')
+  const counted: Counted[] = [{ key: `mail:${purpose}:to:${hashToken(plain)}`, free: 3, ...pace }]
+  if (by !== undefined) {
+    counted.push({ key: `mail:${purpose}:by:${by.key}`, free: by.free, ...pace })
+  }
   await countAttempt(tx, clock, counted)
 }
 

@@ -70,6 +70,8 @@ export type MembersService = ReturnType<typeof createMembersService>
 
 /** Maximum number of members and open invitations of a workspace. */
 const maxMembers = 1000
+/** Invitations that an account may have mailed without a pause. */
+const maxMailedAtOnce = 50
 /** Milliseconds for which an invitation is valid. */
 const invitationLifetime = 7 * 24 * 60 * 60 * 1000
 
@@ -240,14 +242,22 @@ export function invitationUrl({ base }: Pick<Addresses, 'base'>, code: string): 
   return `${base()}/dashboard/join#${code}`
 }
 
+interface InvitationLetter {
+  /** Account of the inviter, whose mails are counted in all workspaces together. */
+  accountId: string
+  workspace: string
+  inviter: string
+}
+
 /** The names in the mail of an invitation; undefined where no mail is sent. */
 async function letterOf(
   { nameOfWorkspace, accounts, mail }: MembersParts,
   { workspaceId, accountId }: WorkspaceActor,
-): Promise<{ workspace: string; inviter: string } | undefined> {
+): Promise<InvitationLetter | undefined> {
   if (!mail.isOn) return undefined
   const inviter = (await accounts.findMany([accountId])).get(accountId)
   return {
+    accountId,
     workspace: nameInMail(await nameOfWorkspace(workspaceId)),
     inviter: nameInMail(inviter?.display_name || inviter?.email || ''),
   }
@@ -256,12 +266,12 @@ async function letterOf(
 async function mailInvitation(
   { addresses, mail }: MembersDeps,
   tx: Tx,
-  { workspace, inviter }: { workspace: string; inviter: string },
+  { accountId, workspace, inviter }: InvitationLetter,
   to: string,
   { code, expiresAt }: MadeInvitation,
 ): Promise<void> {
   const place = new URL(addresses.base()).host
-  await mail.countTo(tx, 'invitation', to)
+  await mail.countTo(tx, 'invitation', to, { key: accountId, free: maxMailedAtOnce })
   await mail.enqueue(tx, {
     to,
     expiresAt,

@@ -169,8 +169,8 @@ async function settlePassword(
 }
 
 /**
- * Lets sign-ins with the password of an account wait until the transaction ends, so that each comes before it, with its
- * session, or after it.
+ * Makes sign-ins with the password of an account wait until the transaction ends: each comes before it, with its session, or
+ * after it.
  */
 async function holdPassword(_: PasswordParts, tx: Tx, accountId: string): Promise<void> {
   await store.lockPassword(tx, accountId)

@@ -25,7 +25,14 @@ export interface SignInDeps extends AuditDeps {
   domainEvents: EventDispatcher
   accounts: Pick<
     AccountsService,
-    'get' | 'findMany' | 'findByEmail' | 'changeEmail' | 'proveEmail' | 'isOperator' | 'remove'
+    | 'get'
+    | 'findIn'
+    | 'findMany'
+    | 'findByEmail'
+    | 'changeEmail'
+    | 'proveEmail'
+    | 'isOperator'
+    | 'remove'
   >
   mail: MailService
   members: Pick<MembersService, 'leaveAll'>

@@ -28,7 +28,7 @@ export async function requestReset(
   }
   const email = given.trim().toLowerCase()
   await run(async (tx) => {
-    await mail.countTo(tx, 'reset', email, isLocal ? undefined : address)
+    await mail.countTo(tx, 'reset', email, isLocal ? undefined : { key: address, free: 10 })
     await queue.enqueue(tx, {
       kind: requestJob,
       key: hashToken(email),
@@ -68,6 +68,7 @@ async function mailLink(
   await mail.enqueue(tx, {
     to: email,
     expiresAt,
+    isUrgent: true,
     subject: `Set your password for Botstead at ${place}`,
     paragraphs: [
       `Somebody, probably you, asked for a link that sets the password of the account ${email} at ${place}.`,

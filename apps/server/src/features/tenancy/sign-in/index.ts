@@ -117,8 +117,8 @@ function securityRoutes(service: SignInService): Route[] {
       async ({ actor, body, browser }) => await service.startSecondFactor(actor, body, browser),
     ),
 
-    route(contract.accountSecurity.confirmSecondFactor, async ({ actor, body }) => ({
-      recoveryCodes: await service.confirmSecondFactor(actor, body.code),
+    route(contract.accountSecurity.confirmSecondFactor, async ({ actor, body, browser }) => ({
+      recoveryCodes: await service.confirmSecondFactor(actor, body.code, browser),
     })),
 
     route(contract.accountSecurity.renewRecoveryCodes, async ({ actor, body, browser }) => ({

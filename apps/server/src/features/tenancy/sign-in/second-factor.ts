@@ -109,11 +109,15 @@ export async function confirmSecondFactor(
   parts: FactorParts,
   actor: AccountActor,
   code: string,
+  browser: Browser,
 ): Promise<string[]> {
   const { accountId, tokenId } = actor
   const { db, run, clock, sealer, passwords, sessions } = parts
   const factor = await store.findSecondFactor(db, accountId)
   if (factor === undefined || factor.since !== null) throw noFactor('to confirm')
+  // Whoever stole the session must not guess a code of one that was begun and left.
+  const counted = await passwords.countedBy(`factor:${accountId}`, accountId, browser)
+  await run((tx) => countAttempt(tx, clock, counted), { mayUseReserve: true })
   const step = stepOfCode(sealer.open(factor.secret), code.replaceAll(/\s/g, ''), clock.now())
   if (step === undefined) throw wrongCode('InvalidPayload')
   const codes = newRecoveryCodes()
@@ -122,6 +126,7 @@ export async function confirmSecondFactor(
     if (!(await store.confirmSecondFactor(tx, factor, step, isoTime(clock.now())))) {
       throw noFactor('to confirm')
     }
+    await forgiveAttempt(tx, clock, counted)
     await store.replaceRecoveryCodes(tx, accountId, codes.map(hashRecoveryCode))
     await sessions.endAll(tx, accountId, tokenId)
     recordOwn(parts, tx, actor)

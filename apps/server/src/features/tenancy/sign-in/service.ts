@@ -126,11 +126,19 @@ async function resetPassword(
   return await deps.run(async (tx) => {
     const taken = await store.takeReset(tx, hashToken(code), isoTime(deps.clock.now()))
     if (taken?.account_id !== account.id) throw noReset()
+    // The address may have been changed while the link was made: that mailbox proves nothing of the new one.
+    const { mailed_to: mailedTo } = taken
+    const isMoved =
+      mailedTo !== null && (await deps.accounts.findIn(tx, account.id))?.email !== mailedTo
+    if (isMoved) throw noReset()
     await replacePassword(deps, tx, account.id, hash)
-    if (taken.mailed_to !== null) await proveAddress(deps, tx, account.id, isOperator)
-    const accountId = account.id
-    recordOfAccount(deps, tx, { ...browsing(accountId, browser), accountId })
-    return await proceed(deps, tx, account.id, browser)
+    if (mailedTo !== null) await proveAddress(deps, tx, account.id, isOperator)
+    const progress = await proceed(deps, tx, account.id, browser)
+    // Otherwise the session that begins is recorded.
+    if ('waiting' in progress) {
+      recordOfAccount(deps, tx, { ...browsing(account.id, browser), accountId: account.id })
+    }
+    return progress
   })
 }
 
