@@ -25,7 +25,7 @@ export async function withFilesCheck<T>(
 /** Opens the database for the check of audit logs, without serving. */
 export async function withAuditCheck<T>(
   config: Config,
-  known: ReadonlyMap<string, Link>,
+  known: ReadonlyMap<string, readonly Link[]>,
   work: (logs: AsyncIterable<CheckedLog>) => Promise<T>,
 ): Promise<T> {
   return await withContext(config, async ({ db }) => await work(checkAuditLogs(db, known)))

@@ -10,10 +10,12 @@ interface KnownRecord {
   hash: string
 }
 
-/** `botstead check`: compares counters with the stored data. A server may run on the same data. */
+/** `botstead check`: compares counters with the stored data, or checks audit logs. A server may run on the same data. */
 export function checkCommand(): Command {
   return new Command('check')
-    .description('Compare files, quotas and stored contents; with or without a running server.')
+    .description(
+      'Compare files, quotas and stored contents, or check audit logs; with or without a running server.',
+    )
     .option('--repair', 'repair everything but lost contents', false)
     .option('--contents', 'read all contents and compare their SHA-256', false)
     .option('--audit', 'check the audit logs of all workspaces instead', false)
@@ -32,6 +34,9 @@ export function checkCommand(): Command {
       const { config } = loadConfig(undefined, { envFile: '.env' })
       const { auditHead, auditExport, workspace } = options
       if (audit || auditHead.length > 0 || auditExport !== undefined) {
+        if (repair || contents) {
+          throw new Error('--repair and --contents are for files: leave them out with --audit.')
+        }
         const known: KnownRecord[] = [...auditHead]
         if (auditExport !== undefined) known.push(await lastOf(auditExport, workspace))
         return await checkAudit(config, known)
@@ -52,7 +57,10 @@ export function checkCommand(): Command {
 }
 
 async function checkAudit(config: Config, given: readonly KnownRecord[]): Promise<void> {
-  const known = new Map(given.map(({ workspaceId, ...link }) => [workspaceId, link]))
+  const known = new Map<string, KnownRecord[]>()
+  for (const record of given) {
+    known.set(record.workspaceId, [...(known.get(record.workspaceId) ?? []), record])
+  }
   const { withAuditCheck } = await import('../app/offline.js')
   const broken = await withAuditCheck(config, known, async (logs) => {
     let count = 0
@@ -67,8 +75,11 @@ async function checkAudit(config: Config, given: readonly KnownRecord[]): Promis
     }
     return count
   })
-  const problems = broken === 1 ? '1 audit log is' : `${broken} audit logs are`
-  notices.line(broken === 0 ? 'No problems found.' : `${problems} not as it was recorded.`)
+  const problems =
+    broken === 1
+      ? '1 audit log is not as it was recorded.'
+      : `${broken} audit logs are not as they were recorded.`
+  notices.line(broken === 0 ? 'No problems found.' : problems)
   if (broken > 0) process.exitCode = 1
 }
 
@@ -84,14 +95,14 @@ function toKnown(text: string): KnownRecord {
 async function lastOf(file: string, workspaceId: string | undefined): Promise<KnownRecord> {
   if (workspaceId === undefined) throw new Error('--audit-export needs --workspace <id>.')
   const line = (await readFile(file, 'utf8')).trimEnd().split('\n').at(-1) ?? ''
-  const { sequence, hash } = recordIn(line)
+  const { sequence, hash } = parseRecord(line)
   if (typeof sequence !== 'number' || typeof hash !== 'string') {
     throw new Error(`${file}: the last line is no record of an audit log as JSON.`)
   }
   return { workspaceId, sequence, hash }
 }
 
-function recordIn(line: string): { sequence?: unknown; hash?: unknown } {
+function parseRecord(line: string): { sequence?: unknown; hash?: unknown } {
   try {
     return Object(JSON.parse(line))
   } catch {

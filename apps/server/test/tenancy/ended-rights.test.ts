@@ -1,7 +1,7 @@
 import type { Client } from '@botstead/contract'
 import { createClient } from '@botstead/contract'
 import { expect, it, vi } from 'vitest'
-import { insertRecords, moveHead } from '../../src/features/tenancy/audit/store.js'
+import { insertRecords, moveHeads } from '../../src/features/tenancy/audit/store.js'
 import { isoTime } from '../../src/platform/clock.js'
 import { addAccount, settle, type Tenant } from '../tenant.js'
 import { inDatabase } from './seed.js'
@@ -49,7 +49,7 @@ describePlacesSlow('rights that end, at $name (another process: $isElsewhere)', 
           ])
         }
         const head = { workspace_id: workspaceId, sequence: 1600, hash: '', recorded_at: '' }
-        await moveHead(tx, head)
+        await moveHeads(tx, [head])
       }),
     )
     await untimed(async () => {

@@ -20,8 +20,10 @@ export class TransactionAttempt<DB> {
   failure: { readonly error: unknown } | undefined
   /** Work to do before the commit, in order. */
   readonly lastWork: (() => Promise<void>)[] = []
-  /** Work to do after that, in order. */
+  /** Work to do after that, in order, which adds no more to the work before it. */
   readonly finalWork: (() => Promise<void>)[] = []
+  /** Whether its last work is done, and the final work runs. */
+  isFinal = false
   /** Called in order once the transaction is durable. */
   readonly callbacks: (() => void)[] = []
   readonly #handles: Handles<DB>
@@ -44,6 +46,7 @@ export class TransactionAttempt<DB> {
     try {
       const value = await body(tx)
       for (const work of this.lastWork) await work()
+      this.isFinal = true
       for (const work of this.finalWork) await work()
       if (this.failure) throw this.failure.error
       return value
@@ -91,7 +94,7 @@ export class TransactionAttempt<DB> {
 /** The attempt behind each handle that `run` passed to a body. */
 const attempts = new WeakMap<
   object,
-  Pick<TransactionAttempt<unknown>, 'closed' | 'lastWork' | 'finalWork' | 'callbacks'>
+  Pick<TransactionAttempt<unknown>, 'closed' | 'isFinal' | 'lastWork' | 'finalWork' | 'callbacks'>
 >()
 
 /**
@@ -115,7 +118,11 @@ export function afterCommit(tx: Tx, callback: () => void): void {
  * and cannot deadlock. `work` awaits queries of `tx` only, the handle that `run` passed.
  */
 export function beforeCommit(tx: Tx, work: () => Promise<void>): void {
-  requireOpen(tx).lastWork.push(work)
+  const attempt = requireOpen(tx)
+  if (attempt.isFinal) {
+    throw new TransactionMisuseError('The work before the commit is done: add it earlier')
+  }
+  attempt.lastWork.push(work)
 }
 
 /** The same, after all work of `beforeCommit`: for a row that is locked after all others. */

@@ -227,7 +227,8 @@ async function changeBot(
         if (changes.deployed_at) await deps.domainEvents.raise(tx, 'bot.deployed', { botId: id })
         await raiseChanged(deps, tx, id)
         const after = await loadBot(deps, tx, actor, id)
-        const named = changesBetween(current.bot, after.bot, ['name', 'url', 'always_alive'])
+        const [from, to] = [withPlainUrl(current.bot), withPlainUrl(after.bot)]
+        const named = changesBetween(from, to, ['name', 'url', 'always_alive'])
         recordAct(deps, tx, actor, {
           resourceId: id,
           resourceName: current.bot.name,
@@ -470,4 +471,11 @@ async function removeBots(deps: BotParts, tx: Tx, workspaceId: string): Promise<
 /** Whether events reach a bot: it has an address, or code that runs here. */
 function isCallable({ url, deployment_id }: Pick<store.BotRow, 'url' | 'deployment_id'>): boolean {
   return url !== null || deployment_id !== null
+}
+
+/** A bot whose address has no password and no query, which may contain secrets. */
+function withPlainUrl<Row extends { url: string | null }>(bot: Row): Row {
+  if (bot.url === null || !URL.canParse(bot.url)) return bot
+  const { origin, pathname } = new URL(bot.url)
+  return { ...bot, url: `${origin}${pathname}` }
 }

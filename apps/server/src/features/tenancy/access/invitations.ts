@@ -77,7 +77,9 @@ async function signUp(
     }
     if (!(await members.accept(tx, invitation, accountId))) throw noInvitation()
     await passwords.set(tx, accountId, hash)
-    const session = await sessions.begin(tx, accountId, browser)
+    const { id, email, role } = invitation
+    const act = { resourceId: id, resourceName: email, changes: { role: { to: role } } }
+    const session = await sessions.begin(tx, accountId, browser, { act })
     const device = await passwords.rememberDevice(tx, accountId, browser.device)
     return { workspaceId: invitation.workspace_id, session, device }
   })

@@ -9,7 +9,7 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import { hashToken, type Ids, isSessionValue } from '../../../platform/ids.js'
 import type { Sweep } from '../../feature.js'
-import { browsing } from '../audit/index.js'
+import { type Act, browsing } from '../audit/index.js'
 import { recordOfAccount, recordOwn } from '../members/index.js'
 import type { TokenAuthenticator } from './authenticator.js'
 import { browserName } from './browser-name.js'
@@ -19,6 +19,15 @@ import * as store from './store.js'
 /** Sessions that an account has at most; a new one ends the oldest. */
 const maxSessions = 100
 const rowsAtOnce = 500
+
+/** Details of a session that begins. */
+interface SessionDetails {
+  note?: string | undefined
+  /** ISO 8601 time at which it ends at the latest. */
+  latest?: string | undefined
+  /** The act that the audit log has with it, if it is not the sign-in alone. */
+  act?: Act
+}
 
 export interface SessionsDeps {
   db: Db
@@ -41,13 +50,12 @@ export function createSessions(deps: SessionsDeps) {
 
   /**
    * Begins a session with a new value, and ends the one that the browser has, whoever gave it that.
-   * @param latest ISO 8601 time at which it ends at the latest
    */
   async function begin(
     tx: Tx,
     accountId: string,
     browser: Browser,
-    { note = '', latest }: { note?: string | undefined; latest?: string | undefined } = {},
+    { note = '', latest, act }: SessionDetails = {},
   ): Promise<MadeToken> {
     const usual = isoTime(clock.now() + deps.sessionLifetimeMs)
     const expiresAt = latest !== undefined && latest < usual ? latest : usual
@@ -56,7 +64,7 @@ export function createSessions(deps: SessionsDeps) {
     const owner = { kind: 'session', accountId, expiresAt, device, address } as const
     const made = makeToken(owner, note, deps)
     await store.insertToken(tx, made.token)
-    recordOfAccount(deps, tx, { ...browsing(accountId, browser, made.token.id), accountId })
+    recordOfAccount(deps, tx, { ...browsing(accountId, browser, made.token.id), accountId }, act)
     const ended = await store.deleteOldSessions(tx, accountId, maxSessions)
     const before = session && (await store.deleteSessionByHash(tx, hashToken(session)))
     if (before) ended.push(before)

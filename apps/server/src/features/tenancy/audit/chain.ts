@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { AuditRow, Link } from './table.js'
 
-/** What stands before the first record of a workspace. */
+/** The place before the first record of a workspace. */
 export const chainStart = { sequence: 0, hash: '' }
 
-/** The hash of a record behind another one. */
+/** The hash of a record that follows another one. */
 export function hashOf(record: Omit<AuditRow, 'hash'>, previous: string): string {
   // A list, so that the text is the same whatever the order of columns, and no two records have the same one.
   const text = JSON.stringify([
@@ -36,20 +36,38 @@ export interface ChainFault {
 
 /** Checks the records of one workspace, which are given in order. */
 export interface ChainCheck {
+  /** Compares the place at which the chain begins; to be called first. */
+  begin(): ChainFault | undefined
   add(record: AuditRow): ChainFault | undefined
   /** @param head the row of the newest record; undefined if it is missing */
   end(head: Link | undefined): ChainFault | undefined
 }
 
 /**
- * @param start the place behind which the records begin: that of the last deletion by retention, which is a record of the
- * chain itself
- * @param known a record that must be part of the chain, such as the last one of an export
+ * @param start the last record that retention deleted; the chain begins after it
+ * @param known records that must be part of the chain, such as the last one of an export
  */
-export function checkChain(workspaceId: string, start: Link, known?: Link): ChainCheck {
+export function checkChain(
+  workspaceId: string,
+  start: Link,
+  known: readonly Link[] = [],
+): ChainCheck {
   let last = start
   const fault = (sequence: number, difference: string) => ({ workspaceId, sequence, difference })
+  const compare = ({ sequence, hash }: Link) => {
+    const other = known.find((link) => link.sequence === sequence && link.hash !== hash)
+    return other && fault(sequence, `its hash is ${hash}, and the known one ${other.hash}`)
+  }
   return {
+    begin() {
+      // Otherwise a forged record of a deletion would hide whatever is before it.
+      const deleted = known.find(({ sequence }) => sequence < start.sequence)
+      if (deleted === undefined) return compare(start)
+      return fault(
+        deleted.sequence,
+        'the known record was deleted by retention and cannot be compared: use a newer one',
+      )
+    },
     add(record) {
       const sequence = Number(record.sequence)
       if (sequence !== last.sequence + 1) {
@@ -59,8 +77,7 @@ export function checkChain(workspaceId: string, start: Link, known?: Link): Chai
         return fault(sequence, 'the record is not as it was recorded')
       }
       last = { sequence, hash: record.hash }
-      if (known?.sequence !== sequence || known.hash === record.hash) return undefined
-      return fault(sequence, `its hash is ${record.hash}, and the known one ${known.hash}`)
+      return compare(last)
     },
     end(head) {
       const newest = head === undefined ? 0 : Number(head.sequence)
@@ -73,8 +90,8 @@ export function checkChain(workspaceId: string, start: Link, known?: Link): Chai
       if (head !== undefined && head.hash !== last.hash) {
         return fault(last.sequence, 'its hash is not the one that was written last')
       }
-      if (known === undefined || known.sequence <= last.sequence) return undefined
-      return fault(known.sequence, 'the known record is missing')
+      const missing = known.find(({ sequence }) => sequence > last.sequence)
+      return missing && fault(missing.sequence, 'the known record is missing')
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/db/schema.js'
 import { type ChainFault, chainStart, checkChain } from './chain.js'
 import * as store from './store.js'
-import type { Link } from './table.js'
+import type { AuditRow, Link } from './table.js'
 
 /** The outcome for one workspace. */
 export interface CheckedLog {
@@ -18,11 +18,11 @@ const rowsAtOnce = 1000
 
 /**
  * Checks the audit logs of all workspaces, one after the other.
- * @param known by workspace, a record that must still be part of its log
+ * @param known by workspace, records that must still be part of its log
  */
 export async function* checkAuditLogs(
   db: Db,
-  known: ReadonlyMap<string, Link>,
+  known: ReadonlyMap<string, readonly Link[]>,
 ): AsyncGenerator<CheckedLog> {
   const open = new Set(known.keys())
   let after = ''
@@ -37,38 +37,66 @@ export async function* checkAuditLogs(
     after = last
   }
   for (const workspaceId of open) {
-    const sequence = known.get(workspaceId)?.sequence ?? 0
+    const sequence = known.get(workspaceId)?.[0]?.sequence ?? 0
     const fault = { workspaceId, sequence, difference: 'the workspace has no audit log' }
     yield { workspaceId, fault, records: 0, head: undefined }
   }
 }
 
-async function checkLog(db: Db, workspaceId: string, known: Link | undefined): Promise<CheckedLog> {
+async function checkLog(
+  db: Db,
+  workspaceId: string,
+  known: readonly Link[] | undefined,
+): Promise<CheckedLog> {
+  for (;;) {
+    const deletion = await store.findDeletion(db, workspaceId)
+    const checked = await checkFrom(db, workspaceId, startOf(deletion), known)
+    // Retention may have deleted records while they were read.
+    const isLast = (await store.findDeletion(db, workspaceId))?.id === deletion?.id
+    if (checked.fault === undefined || isLast) return checked
+  }
+}
+
+async function checkFrom(
+  db: Db,
+  workspaceId: string,
+  start: Link | undefined,
+  known: readonly Link[] | undefined,
+): Promise<CheckedLog> {
   // Before the records: what is added meanwhile is not read.
   const head = await store.findHead(db, workspaceId)
-  const start = await startOf(db, workspaceId)
-  const chain = checkChain(workspaceId, start, known)
   const end = Number(head?.sequence ?? Number.MAX_SAFE_INTEGER)
-  let after = 0
   let records = 0
+  const result = (fault: ChainFault | undefined) => ({ workspaceId, fault, records, head })
+  if (start === undefined) {
+    const difference = 'the record of the last deletion by retention cannot be read'
+    return result({ workspaceId, sequence: 0, difference })
+  }
+  const chain = checkChain(workspaceId, start, known)
+  const fault = chain.begin()
+  if (fault !== undefined) return result(fault)
+  let after = 0
   for (;;) {
     const rows = await store.listAfter(db, workspaceId, {}, after, rowsAtOnce)
     for (const row of rows) {
       if (Number(row.sequence) > end) break
-      const fault = chain.add(row)
-      if (fault !== undefined) return { workspaceId, fault, records, head }
+      const found = chain.add(row)
+      if (found !== undefined) return result(found)
       records += 1
     }
     after = Number(rows.at(-1)?.sequence ?? end)
     if (rows.length < rowsAtOnce || after >= end) break
   }
-  return { workspaceId, fault: chain.end(head), records, head }
+  return result(chain.end(head))
 }
 
-/** The place at which the log begins: after what the last retention deleted. */
-async function startOf(db: Db, workspaceId: string): Promise<Link> {
-  const deletion = await store.findDeletion(db, workspaceId)
+/** The last record that retention deleted; undefined if the record of that was made unreadable. */
+function startOf(deletion: AuditRow | undefined): Link | undefined {
   if (deletion === undefined) return chainStart
-  const { through, hash } = JSON.parse(deletion.changes ?? '{}')
-  return { sequence: Number(through?.to ?? 0), hash: String(hash?.to ?? '') }
+  try {
+    const { through, hash } = Object(JSON.parse(deletion.changes ?? '{}'))
+    return { sequence: Number(through.to), hash: String(hash.to) }
+  } catch {
+    return undefined
+  }
 }

@@ -20,21 +20,28 @@ const maxKnown = 10_000
  */
 export function createReadings(deps: ReadingsDeps): NoteReading {
   const { run, clock, log } = deps
-  const known = createLruCache<string, { at: number; recorded: Promise<void> }>(maxKnown)
+  const known = createLruCache<string, { at: number; recorded?: Promise<void> }>(maxKnown)
   return ({ workspaceId, reader, origin, kind, resourceId }) => {
-    const key = JSON.stringify([reader.accountId, workspaceId, kind, resourceId])
-    const before = known.get(key)
-    // A second request of the same moment waits for the record of the first.
-    if (before !== undefined && clock.now() - before.at < coalescedFor) {
-      return before.at === clock.now() ? before.recorded : undefined
-    }
-    const recorded = run(async (tx) =>
+    const { accountId, tokenId } = reader
+    // With the token and the address, so that whoever stole the token does not read under the record of its owner.
+    const { operation, address } = origin
+    const key = JSON.stringify([accountId, tokenId, address, workspaceId, kind, resourceId])
+    // An export is more than the list that was read before.
+    const before = operation.startsWith('export') ? undefined : known.get(key)
+    // A further request waits for the record of the first, if that is not stored yet.
+    if (before !== undefined && clock.now() - before.at < coalescedFor) return before.recorded
+    const entry: { at: number; recorded?: Promise<void> } = { at: clock.now() }
+    entry.recorded = run(async (tx) =>
       recordIn(deps, tx, async () => [workspaceId], actingOf(reader, origin), { resourceId }),
-    ).catch((err: unknown) => {
-      known.delete(key)
-      log.error({ err, workspaceId, accountId: reader.accountId }, 'a reading was not recorded')
-    })
-    known.set(key, { at: clock.now(), recorded })
-    return recorded
+    )
+      .catch((err: unknown) => {
+        known.delete(key)
+        log.error({ err, workspaceId, accountId }, 'a reading was not recorded')
+      })
+      .finally(() => {
+        delete entry.recorded
+      })
+    known.set(key, entry)
+    return entry.recorded
   }
 }

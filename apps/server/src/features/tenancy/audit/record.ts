@@ -7,7 +7,7 @@ import { justBeforeCommit } from '../../../platform/db/transaction.js'
 import type { Ids } from '../../../platform/ids.js'
 import { hashOf } from './chain.js'
 import * as store from './store.js'
-import type { AuditAuthority } from './table.js'
+import type { AuditAuthority, AuditRow } from './table.js'
 
 /** What recording needs; every slice has it. */
 export interface AuditDeps {
@@ -48,6 +48,8 @@ interface Pending {
 }
 
 const pending = new WeakMap<Tx, Pending[]>()
+/** Workspaces whose heads are locked and moved by one statement each. */
+const workspacesAtOnce = 500
 /** Characters of a name, a note or a value that a record keeps. */
 const maxText = 500
 
@@ -112,9 +114,14 @@ export function changesBetween<Row extends object>(
   const changes: Record<string, Change> = {}
   for (const field of fields) {
     const [from, to] = [before[field] ?? null, after[field] ?? null]
-    if (encodeJson(from) !== encodeJson(to)) changes[field] = { from, to }
+    if (encodeJson(from) !== encodeJson(to)) changes[camelCase(field)] = { from, to }
   }
   return changes
+}
+
+/** The name of a column as the interface has it. */
+function camelCase(column: string): string {
+  return column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** The fields of a request by name alone. */
@@ -123,7 +130,7 @@ export function fieldsOf(body: object): Record<string, Change> {
   return Object.fromEntries(given.map(([name]) => [name, {}]))
 }
 
-/** Locks the heads in one order, after everything else, so that those who record at the same time wait briefly and never for each other. */
+/** Locks the heads last and in one order, so that transactions cannot deadlock over them. */
 async function writeActs(deps: AuditDeps, tx: Tx, acts: readonly Pending[]): Promise<void> {
   const byWorkspace = new Map<string, Pending[]>()
   for (const act of acts) {
@@ -132,25 +139,36 @@ async function writeActs(deps: AuditDeps, tx: Tx, acts: readonly Pending[]): Pro
       byWorkspace.set(workspaceId, [...ofWorkspace, act])
     }
   }
-  for (const workspaceId of [...byWorkspace.keys()].sort()) {
-    await append(deps, tx, workspaceId, byWorkspace.get(workspaceId) ?? [])
+  const ids = [...byWorkspace.keys()].sort()
+  for (let start = 0; start < ids.length; start += workspacesAtOnce) {
+    const heads = await store.lockHeads(tx, ids.slice(start, start + workspacesAtOnce))
+    const links = heads.map((head) => linksOf(deps, head, byWorkspace.get(head.workspace_id) ?? []))
+    await store.insertRecords(
+      tx,
+      links.flatMap(({ rows }) => rows),
+    )
+    await store.moveHeads(
+      tx,
+      links.map(({ head }) => head),
+    )
   }
 }
 
-async function append(
+type Head = Awaited<ReturnType<typeof store.lockHeads>>[number]
+
+/** The records of some acts behind the head of a workspace, and the new head. */
+function linksOf(
   { clock, ids }: AuditDeps,
-  tx: Tx,
-  workspaceId: string,
+  head: Head,
   acts: readonly Pending[],
-): Promise<void> {
-  const head = await store.lockHead(tx, workspaceId)
+): { rows: AuditRow[]; head: Head } {
   const now = isoTime(clock.now())
   // Clocks of processes differ; the order of the records does not.
   const recordedAt = now > head.recorded_at ? now : head.recorded_at
   let last = { sequence: Number(head.sequence), hash: head.hash }
   const rows = acts.map(({ acting, act }) => {
     const record = {
-      workspace_id: workspaceId,
+      workspace_id: head.workspace_id,
       sequence: last.sequence + 1,
       id: ids.next('audit'),
       recorded_at: recordedAt,
@@ -168,9 +186,9 @@ async function append(
     last = row
     return row
   })
-  await store.insertRecords(tx, rows)
   const { sequence, hash } = last
-  await store.moveHead(tx, { workspace_id: workspaceId, recorded_at: recordedAt, sequence, hash })
+  const { workspace_id } = head
+  return { rows, head: { workspace_id, recorded_at: recordedAt, sequence, hash } }
 }
 
 function shortened(text: string | null | undefined): string | null {

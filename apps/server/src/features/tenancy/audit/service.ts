@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { contract, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import type { Standing } from '../../../domain/standing.js'
 import { timeOf } from '../../../domain/times.js'
 import type { Authorities, Guard } from '../../../platform/authorities.js'
@@ -79,7 +80,8 @@ async function exportRecords(
   workspaceId: string,
   { format = 'jsonl', ...given }: Exporting,
 ): Promise<{ open(): Promise<Readable> }> {
-  await deps.workspaces.require(actor, workspaceId, 'audit:read')
+  // What stays open ends with the rights in the workspace of the call.
+  if (workspaceId !== actor.workspaceId) throw notFound('workspace', workspaceId, 'of this call')
   const filter = toFilter(given)
   await deps.run(async (tx) => recordAct(deps, tx, actor, { workspaceId }))
   const head = (await store.findHead(deps.db, workspaceId)) ?? chainStart
@@ -144,7 +146,7 @@ async function sweepRecords(deps: AuditServiceDeps, tx: Tx): Promise<number> {
   const workspaceId = await store.findExpired(tx, before)
   if (workspaceId === undefined) return 0
   // First, so that nobody else deletes from this chain meanwhile.
-  await store.lockHead(tx, workspaceId)
+  await store.lockHeads(tx, [workspaceId])
   const last = await store.findLastExpired(tx, workspaceId, before, deletedAtOnce)
   if (last === undefined) return 0
   await store.deleteThrough(tx, workspaceId, last.sequence)

@@ -18,15 +18,24 @@ export interface AuditFilter {
   until?: string | undefined
 }
 
-/** The head of a workspace, which nobody else moves until the transaction ends; made if there is none. */
-export async function lockHead(tx: Tx, workspaceId: string): Promise<Selectable<AuditHeadsTable>> {
+/** The heads of some workspaces, which nobody else moves until the transaction ends, in order; made where there is none. */
+export async function lockHeads(
+  tx: Tx,
+  workspaceIds: readonly string[],
+): Promise<Selectable<AuditHeadsTable>[]> {
+  const empty = { sequence: 0, hash: '', recorded_at: '' }
+  const ids = [...workspaceIds].sort()
   await tx
     .insertInto('audit_heads')
-    .values({ workspace_id: workspaceId, sequence: 0, hash: '', recorded_at: '' })
+    .values(ids.map((workspace_id) => ({ workspace_id, ...empty })))
     .onConflict((conflict) => conflict.column('workspace_id').doNothing())
     .execute()
-  const query = tx.selectFrom('audit_heads').selectAll().where('workspace_id', '=', workspaceId)
-  return await dialectOf(tx).lockRows(query).executeTakeFirstOrThrow()
+  const query = tx
+    .selectFrom('audit_heads')
+    .selectAll()
+    .where('workspace_id', 'in', ids)
+    .orderBy('workspace_id')
+  return await dialectOf(tx).lockRows(query).execute()
 }
 
 export async function insertRecords(
@@ -39,9 +48,21 @@ export async function insertRecords(
     .execute()
 }
 
-export async function moveHead(tx: Tx, head: Selectable<AuditHeadsTable>): Promise<void> {
-  const { workspace_id, ...place } = head
-  await tx.updateTable('audit_heads').set(place).where('workspace_id', '=', workspace_id).execute()
+export async function moveHeads(
+  tx: Tx,
+  heads: readonly Selectable<AuditHeadsTable>[],
+): Promise<void> {
+  await tx
+    .insertInto('audit_heads')
+    .values([...heads])
+    .onConflict((conflict) =>
+      conflict.column('workspace_id').doUpdateSet(({ ref }) => ({
+        sequence: ref('excluded.sequence'),
+        hash: ref('excluded.hash'),
+        recorded_at: ref('excluded.recorded_at'),
+      })),
+    )
+    .execute()
 }
 
 export async function pageRecords(

@@ -72,6 +72,7 @@ export function toCsvLine(record: WireRecord): string {
 
 /** A text that a spreadsheet shows and does not calculate. */
 function toCell(text: string): string {
-  const shown = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown
+  // A spreadsheet may separate columns by semicolons.
+  const shown = text.replaceAll(/(^|;)(?=[=+\-@\t\r\n])/g, "$1'")
+  return /[",;\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown
 }
