@@ -33,7 +33,7 @@ export function AccountMenu({ openPalette, openKeys }: AccountMenuProps) {
       items={[
         { label: 'My account', onSelect: () => void navigate({ to: pathTo('account') }) },
         { label: 'Go to…', shortcut: 'Ctrl K', onSelect: openPalette },
-        { label: 'Keys', shortcut: '?', onSelect: openKeys },
+        { label: 'Keyboard shortcuts', shortcut: '?', onSelect: openKeys },
         {
           label: `Colours: ${theme}`,
           hint: `Change to ${nextTheme(theme)}`,

@@ -6,8 +6,7 @@ export interface Standing {
   /** The grounds of the authority of a caller. */
   groundsOf(actor: WorkspaceActor): Ground[]
   /**
-   * Until when each caller may read its workspace, as far as is known now: milliseconds of the clock, 0 for a caller that
-   * may no longer.
+   * The end of the access of each caller, as far as is known now: milliseconds of the clock, 0 if it has ended.
    */
   untilOf(actors: readonly WorkspaceActor[]): Promise<number[]>
 }

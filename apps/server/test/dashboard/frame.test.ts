@@ -150,7 +150,7 @@ describe.skipIf(browserPath === undefined)(`the frame of the dashboard ${title}`
     expect(await items.allTextContents()).toEqual([
       'My account',
       'Go to…Ctrl K',
-      'Keys?',
+      'Keyboard shortcuts?',
       'Colours: systemChange to light',
       'Sign out',
     ])

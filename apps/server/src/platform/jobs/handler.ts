@@ -44,8 +44,8 @@ export interface JobHandler<Payload = unknown, Result = unknown> {
   /** Jobs of the kind that one runner does at a time, from 1. Default 1. */
   readonly concurrency?: number
   /**
-   * Of these, those for jobs of one scope: for jobs of high priority, and for others, which may begin only while fewer
-   * than that are done, those of high priority included. Without it, jobs of the kind must have no scope.
+   * The limit for each scope: `high` for jobs of high priority. A job of another priority starts only while fewer than
+   * `others` jobs of its scope run, of any priority. Without it, jobs of the kind must have no scope.
    */
   readonly perScope?: ScopeLimits
   /**

@@ -62,7 +62,7 @@ const AuditRecord = Type.Object(
     ),
     hash: Type.String({
       description:
-        'SHA-256 in hex of the record and the hash before. An export that was kept elsewhere proves with it that nothing before was changed.',
+        'SHA-256 in hex of the record and the hash before. The operator can compare one that was kept elsewhere: `botstead check --audit-head`.',
     }),
   },
   { title: 'AuditRecord', description: 'One act in a workspace, and who did it.' },
@@ -101,7 +101,7 @@ export const audit = {
     tag: 'Workspaces',
     summary: 'Export the audit log of a workspace',
     description:
-      'Oldest first, streamed. The export is an act itself, and the last record of an export without filters.',
+      'Oldest first, streamed. The export is itself recorded, as the last record of an export without filters. `id` must be the workspace of the call.',
     auth: 'workspace',
     permission: 'audit:read',
     concerns: 'workspace',
@@ -111,7 +111,7 @@ export const audit = {
       format: Type.Optional(
         OneOf(
           ['jsonl', 'csv'],
-          'Lines of JSON, as by default, or CSV for spreadsheets: a text that a spreadsheet would calculate has an apostrophe before it.',
+          'JSON Lines (the default) or CSV. In CSV, text that looks like a formula starts with an apostrophe.',
         ),
       ),
     }),

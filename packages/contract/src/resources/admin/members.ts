@@ -30,16 +30,16 @@ export const WorkspaceMember = Type.Object(memberFields, {
 const invitationFields = {
   invitationUrl: Type.String({
     description:
-      'Address of the page on which the invited person joins. Send it to them. It works once, and is returned only here: the server stores a hash of it, and the mail until it is sent.',
+      'Link to the page on which the invited person joins. Send it to them. It works once, and is returned only here: the server stores only a hash, and the encrypted mail until it is sent.',
   }),
-  invitationExpiresAt: Timestamp('Time at which the address stops working.'),
-  isMailed: Type.Boolean({ description: 'Whether the server mails the address to the person.' }),
+  invitationExpiresAt: Timestamp('Time at which the link stops working.'),
+  isMailed: Type.Boolean({ description: 'Whether the server emails the link to the person.' }),
 }
 
 const sendEmail = Type.Optional(
   Type.Boolean({
     description:
-      'Whether the server mails `invitationUrl` to the person. Ignored by a server that sends no mail: send it yourself. After three mails to an address, the next ones wait.',
+      'Whether the server emails `invitationUrl` to the person. Ignored by a server that sends no mail: send it yourself. After three mails to a mailbox, or 50 of an account, further ones are refused with 429 for a while, and nobody is invited.',
   }),
 )
 

@@ -143,7 +143,7 @@ export const signIn = {
     tag: 'Account',
     summary: 'Set the password of an account with a reset link',
     description:
-      'The link works once. Ends all sessions of the account, and signs this browser in as `signInWithPassword` does. The first link that was mailed to an address proves it, and revokes personal access tokens of before, which somebody else may have made who only named the address; those of the operator stay.',
+      'The link works once. Ends all sessions of the account, and signs this browser in as `signInWithPassword` does. Using the first emailed link proves the address, and revokes older personal access tokens, because somebody who did not own the address may have made them; those of the operator stay.',
     auth: 'public',
     audit: 'account',
     session: 'begins',
