@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { WebchatSettings } from '@botstead/contract'
 import type { FastifyReply } from 'fastify'
+import { escapeHtml } from '../../platform/escape-html.js'
 
 const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}html,body{height:100%;margin:0}#chat{height:100%;height:100dvh}.words{max-width:36rem;margin:0 auto;padding:2rem 1rem}`
 const styleHash = createHash('sha256').update(style).digest('base64')
@@ -129,16 +130,4 @@ export async function absencePage(reply: FastifyReply): Promise<FastifyReply> {
 </body>
 </html>
 `)
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character)
 }

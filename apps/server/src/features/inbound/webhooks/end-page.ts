@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { RawResponse } from '../../../http/raw-routes.js'
+import { escapeHtml } from '../../../platform/escape-html.js'
 
 /** Maximum length of a reason that is shown, in characters: it comes from the address, which anybody can make. */
 const maxReasonLength = 500
@@ -71,16 +72,4 @@ export function endPage(query: string): RawResponse {
 </html>
 `
   return { status: 200, headers, body: Buffer.from(html) }
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../../platform/escape-html.js'
 /** The contents of a mail. */
 export interface Letter {
   subject: string
@@ -38,16 +39,4 @@ export function render({ subject, paragraphs, link, after }: Letter) {
 
 function paragraph(text: string): string {
   return `<p>${escapeHtml(text)}</p>`
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (sign) => entities[sign] ?? sign)
 }
