@@ -157,7 +157,9 @@ describeEachEngine('mail', (engine) => {
         jobs: [{ state: 'dead', attempts: 1 }],
       })
     })
-    expect(place.lines).toMatchObject([{ level: 'error', msg: 'job failed for good' }])
+    await until(async () => {
+      expect(place.lines).toMatchObject([{ level: 'error', msg: 'job failed for good' }])
+    })
   })
 
   it('stops after three to a mailbox, until time has passed', async () => {
