@@ -140,8 +140,10 @@ async function copyFiles(folder) {
   const schema = requireOf(join(root, 'packages/json-schema')).resolve('#draft-07')
   await cp(schema, join(dist, 'draft-07.json'))
   // Unit, proxies, image and alerts; and the guides themselves, for machines without a browser.
+  // The server itself serves the description of its interface.
+  const filter = (path) => basename(path) !== 'openapi.json'
   for (const name of ['deploy', 'docs']) {
-    await cp(join(root, name), join(folder, name), { recursive: true })
+    await cp(join(root, name), join(folder, name), { recursive: true, filter })
   }
   await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   await cp(join(server, 'README.md'), join(folder, 'README.md'))

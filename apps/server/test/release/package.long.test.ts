@@ -18,7 +18,7 @@ import { commandOfImage } from './image.js'
 import { type Installed, installRelease } from './packed.js'
 
 /** Maximum bytes of the package and what comes with it. */
-const maxBytes = 62e6
+const maxBytes = 61e6
 
 /** Options of bwrap for a root of this machine's programs, in which all but mounts can only be read. */
 function container(environment: Record<string, string>, mounts: readonly string[]): string[] {
