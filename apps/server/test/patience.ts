@@ -13,12 +13,12 @@ import { vi } from 'vitest'
 // - of that, one n-th counts where n tasks compete for each processor. This process may be punctual,
 //   because it sleeps most of the time, while the server or worker that it waits for has to queue.
 //
-// A wait lasts five seconds of fair time, and at most six times as long by the clock.
+// A wait lasts five seconds of fair time, and at most twenty times as long by the clock.
 
 /** Milliseconds of fair time that a wait lasts, unless the test asks for more. */
 const usual = 5000
 /** Factor by which a wait may be longer by the clock, on a busy machine. */
-const most = 6
+const most = 20
 /** Milliseconds between two looks at the machine, and between two attempts by default. */
 const step = 20
 
