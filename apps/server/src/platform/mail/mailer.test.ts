@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { ownCertificate, startMailServer } from '../../../test/mail-server.js'
+import { freePort } from '../../../test/ports.js'
 import { createMailer, type Mail, type MailerOptions } from './mailer.js'
 
 const from = Object.freeze({ name: 'Bots, "of" Ann', address: 'bots@example.com' })
@@ -13,12 +14,16 @@ const mail: Mail = {
 }
 const never = new AbortController().signal
 
-function mailerFor(port: number, more: Partial<MailerOptions['server']> & { ca?: string } = {}) {
-  const { ca, ...server } = more
+/** A mailer that waits longer than a busy machine stands still, unless the test is about that. */
+function mailerFor(
+  port: number,
+  more: Partial<MailerOptions['server']> & Pick<MailerOptions, 'ca' | 'silenceMs'> = {},
+) {
+  const { ca, silenceMs = 120_000, ...server } = more
   return createMailer({
     server: { host: 'localhost', port, encryption: 'none', login: undefined, ...server },
     from,
-    silenceMs: 500,
+    silenceMs,
     ...(ca !== undefined && { ca }),
   })
 }
@@ -137,7 +142,8 @@ describe('a mailer', () => {
     }
     const portOf = (server: typeof silent) => Number(Object(server.address()).port)
     const port = portOf(silent)
-    await expect(mailerFor(port).send(mail, never)).rejects.toMatchObject(
+    const hasty = mailerFor(port, { silenceMs: 500 })
+    await expect(hasty.send(mail, never)).rejects.toMatchObject(
       refused(/^The mail server localhost:\d+ took too long to respond: /),
     )
     await expect(mailerFor(portOf(closing)).send(mail, never)).rejects.toMatchObject(
@@ -149,11 +155,7 @@ describe('a mailer', () => {
     ending.abort(new Error('the server stops'))
     await expect(waiting).rejects.toThrow('the server stops')
     silent.close()
-    const { port: free } = await startMailServer().then(async (server) => {
-      await server[Symbol.asyncDispose]()
-      return server
-    })
-    await expect(mailerFor(free).send(mail, never)).rejects.toMatchObject(
+    await expect(mailerFor(await freePort()).send(mail, never)).rejects.toMatchObject(
       refused(/cannot be used: .*ECONNREFUSED/),
     )
   })
