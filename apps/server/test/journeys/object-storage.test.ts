@@ -207,20 +207,22 @@ describeSlow('a server with an object store', (engine) => {
     const other = server.client({ botId: bot.id })
     const { file } = await other.upsertFile({ key: 'a.md', size: content.length, index: true })
     await fetch(file.uploadUrl, { method: 'PUT', body: content })
-    await vi.waitFor(async () => {
-      const { file: now } = await other.getFile({ id: file.id })
-      expect(now.status).toBe('indexing_completed')
-    })
-    await Promise.all(
-      files.map(({ id }) =>
-        vi.waitFor(
-          async () => {
-            await server.pass(30_000)
-            expect((await client.getFile({ id })).file.status).toBe('indexing_failed')
-          },
-          { interval: 50 },
-        ),
-      ),
+    // Each attempt at a content that breaks off takes seconds.
+    await vi.waitFor(
+      async () => {
+        const { file: now } = await other.getFile({ id: file.id })
+        expect(now.status).toBe('indexing_completed')
+      },
+      { timeout: 20_000 },
+    )
+    await vi.waitFor(
+      async () => {
+        // Once for all files: time that passes while another one is read ends the lease of its job.
+        await server.pass(30_000)
+        const now = await Promise.all(files.map(({ id }) => client.getFile({ id })))
+        expect(new Set(now.map(({ file }) => file.status))).toEqual(new Set(['indexing_failed']))
+      },
+      { timeout: 40_000, interval: 50 },
     )
     const [{ id = '', key = '' } = {}] = files
     const failed = await client.getFile({ id })
