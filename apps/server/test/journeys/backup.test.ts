@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createClient } from '@botstead/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import {
   type BackupBench,
   createBackupBench,
@@ -146,7 +146,8 @@ describeSlow('a backup', (engine) => {
   it('refuses a target of another server, and a place inside of the data folder', async () => {
     await using stranger = await startServerProcess((await bench.createPlace(engine)).environment)
     const foreign = { BOTSTEAD_DATA_DIR: join(bench.folder, 'nowhere') }
-    expect(stranger.output()).toContain('listening')
+    // Readiness may be seen before what was written is read.
+    await vi.waitFor(() => expect(stranger.output()).toContain('listening'))
     expect(await fail(['backup', target, ...encrypted], foreign)).toContain('There is no')
     const inside = join(server.server.config.dataDir, 'backups')
     expect(await fail(['backup', inside, ...encrypted], environmentOf(server))).toContain(

@@ -39,11 +39,15 @@ describeEachEngine('a job that fails', (engine) => {
         }),
       ])
     })
-    const lines = logged.filter((line) => line.job === id)
-    expect(lines.map(({ level, attempt }) => [level, attempt])).toEqual([
-      ...[1, 2, 3].map((attempt) => ['warn', attempt]),
-      ['error', 4],
-    ])
+    // The last line is written after the transaction that shows the job as dead.
+    const lines = await eventually(() => {
+      const found = logged.filter((line) => line.job === id)
+      expect(found.map(({ level, attempt }) => [level, attempt])).toEqual([
+        ...[1, 2, 3].map((attempt) => ['warn', attempt]),
+        ['error', 4],
+      ])
+      return found
+    })
     expect(lines[3]).toMatchObject({ kind, key: 'a', err: { message: 'failure 4' } })
   })
 
