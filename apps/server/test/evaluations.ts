@@ -54,7 +54,8 @@ export async function untilRunEnded(bot: TestBot, id: string, runId: string) {
       expect(['completed', 'failed']).toContain(evaluationRun.state)
       return evaluationRun
     },
-    { interval: 20 },
+    // A run has many searches, and runs of other sets before it.
+    { timeout: 20_000, interval: 20 },
   )
 }
 
