@@ -19,10 +19,14 @@ export const browserPath = ['chromium-headless-shell', 'chromium', 'google-chrom
 // Starting it takes longer than many tests with it, so the tests of a process share one; it ends with the process.
 let browser: Promise<Browser> | undefined
 
+/** Milliseconds that a page may take to show something: more than it hangs for where the machine stands still. */
+const patience = 120_000
+
 /** A page with cookies and storage of its own, on no address yet; it is closed when the test is finished. */
 export async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
   browser ??= launch()
   const context = await (await browser).newContext(options)
+  context.setDefaultTimeout(patience)
   onTestFinished(async ({ task }) => {
     if (task.result?.state === 'fail') await printPages(context)
     await context.close()

@@ -9,7 +9,8 @@ const usualSeed = 20_261_121
  */
 fc.configureGlobal({
   seed: chosenSeed(process.env.BOTSTEAD_TEST_SEED),
-  timeout: 20_000,
+  // One input takes long where the machine stands still.
+  timeout: 120_000,
   interruptAfterTimeLimit: 45_000,
   // On a slow machine fewer inputs are tried; that is no failure of what was tested.
   markInterruptAsFailure: false,

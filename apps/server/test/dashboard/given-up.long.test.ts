@@ -54,5 +54,5 @@ describe.skipIf(browserPath === undefined)(`a message that ends the code, ${titl
     await open('home', bot.id)
     await page.getByRole('heading', { name: 'Everything works.' }).waitFor()
     expect(faults).toEqual([])
-  }, 200_000)
+  })
 })

@@ -142,7 +142,6 @@ describe('a server with too many open files', () => {
       expect(await running.stop()).toBe(0)
       expect(await foldersOf(running.child.pid)).toEqual([])
     },
-    120_000,
   )
 })
 

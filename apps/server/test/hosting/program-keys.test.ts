@@ -164,7 +164,6 @@ describeInLong('the key of replaced code that still has a request', () => {
         await first.close()
       }
     },
-    120_000,
   )
 })
 
@@ -224,7 +223,6 @@ describeInLong('a program that has run for long', () => {
         await first.close()
       }
     },
-    120_000,
   )
 })
 

@@ -66,7 +66,7 @@ describe('botstead doctor about a database', () => {
     })
     silent.close()
     expect(late.of('database')).toMatchObject([failure(/cannot be reached: .*timeout/)])
-  }, 60_000)
+  })
 
   it('recognises a damaged file, also where only a part of it is damaged', async () => {
     await using place = await createCommandPlace()

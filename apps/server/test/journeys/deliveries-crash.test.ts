@@ -128,6 +128,5 @@ describeInLong('deliveries of several processes', () => {
       )
       expect(await two.stop()).toBe(0)
     },
-    120_000,
   )
 })

@@ -99,7 +99,7 @@ describeEachEngine('indexing under kill -9', (engine) => {
     await killAndEnd('cow', 'dog')
     // Neither the partial nor the previous passages left anything behind.
     await place.untilPassages(id, passagesPerFile)
-  }, 180_000)
+  })
 })
 
 describe('an interrupted indexing', () => {
@@ -147,7 +147,6 @@ describe('an interrupted indexing', () => {
       })
       await other.putBack()
     },
-    180_000,
   )
 })
 

@@ -53,7 +53,7 @@ describeEachEngine('the words of messages under kill -9', (engine) => {
       await place.remove()
       await rm(dataDir, { recursive: true, force: true })
     }
-  }, 180_000)
+  })
 })
 
 async function connect(baseUrl: string): Promise<Client> {

@@ -171,7 +171,7 @@ describeSlow('search by names and in two languages', (engine) => {
       idOrKey: 'man/curl.txt',
       destinationKey: 'archive/oldTransfers.txt',
     })
-    await bot.as().getFile({ id: file.id, waitFor: 'indexing_completed', timeout: 50_000 })
+    await bot.awaitStatus(file.id, 'indexing_completed')
     const search = { limit: 5, contextDepth: 0, includeBreadcrumb: true }
     const find = async (query: string) =>
       (await bot.as().searchFiles({ ...search, query })).passages.map(
