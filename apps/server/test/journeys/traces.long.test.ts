@@ -323,18 +323,24 @@ describe('log lines', () => {
 describe('a collector', () => {
   /** Messages are written and delivered, and the server stops in time, whatever the collector does. */
   async function works(endpoint: string, options: { isReported: boolean }) {
-    const server = await startTraced(sqliteEngine, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })
+    const server = await startTraced(sqliteEngine, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      // Longer than all of this takes on a busy machine, so that what waits for the collector takes longer.
+      OTEL_EXPORTER_OTLP_TIMEOUT: '200000',
+    })
     const bot = await startHttpBot('echo')
     const { say } = await meet(server, bot.url)
     const begun = performance.now()
     for (let count = 0; count < 20; count++) await say({})
     await until(async () => expect(await bot.received()).toHaveLength(20))
-    expect(performance.now() - begun).toBeLessThan(30_000)
+    expect(performance.now() - begun).toBeLessThan(150_000)
     const complaint = 'the collector does not take traces'
-    if (options.isReported) await until(() => expect(server.output()).toContain(complaint))
+    if (options.isReported) {
+      await vi.waitFor(() => expect(server.output()).toContain(complaint), { timeout: 30_000 })
+    }
     const stopping = performance.now()
     expect(await server.stop()).toBe(0)
-    expect(performance.now() - stopping).toBeLessThan(10_000)
+    expect(performance.now() - stopping).toBeLessThan(100_000)
     expect(server.output().split(complaint).length - 1).toBeLessThanOrEqual(1)
   }
 

@@ -143,7 +143,8 @@ describe('a connection', () => {
   })
 
   it('stays while the server works on a response, however long, and is closed when its client is late', async () => {
-    listening.app.server.setTimeout(100)
+    // The first connection is idle, too, until its request has been read.
+    listening.app.server.setTimeout(1000)
     const waiting = await listening.connect()
     const received = receivedBy(waiting.client)
     await send(waiting, 'GET /wait HTTP/1.1\r\nHost: a\r\n\r\n')
