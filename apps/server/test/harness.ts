@@ -93,12 +93,18 @@ export interface TestServer {
   close(): Promise<void>
 }
 
+/** What a test changes in a server beside its settings. */
+type TestServerOptions = Pick<
+  ServerOptions,
+  'findEntry' | 'syncLog' | 'ports' | 'passwordCost' | 'busyTimeout'
+>
+
 /** Starts the whole product on a free port, with its own data folder and database. */
 export async function startTestServer(
   engine: TestEngine,
   environment: Record<string, string> = {},
   log?: Log,
-  options: Pick<ServerOptions, 'findEntry' | 'syncLog' | 'ports' | 'passwordCost'> = {},
+  options: TestServerOptions = {},
 ): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-data-'))
   const place = engine.name === 'postgres' ? await engine.createPlace(true) : undefined
@@ -169,11 +175,12 @@ export async function startTestServer(
 export function useServer(
   engine: TestEngine | undefined = engines[0],
   environment: Record<string, string> = {},
+  options: TestServerOptions = {},
 ): () => TestServer {
   let running: TestServer | undefined
   beforeAll(async () => {
     if (engine === undefined) throw new Error('There is no engine to test on')
-    running = await startTestServer(engine, environment)
+    running = await startTestServer(engine, environment, undefined, options)
   })
   afterAll(async () => {
     await running?.close()

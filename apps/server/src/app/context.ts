@@ -79,6 +79,8 @@ export interface ContextOptions {
   isExisting?: boolean
   /** Makes the log of SQLite durable: for tests of a disk that is slow or fails. */
   syncLog?: DatabaseOptions['syncLog']
+  /** Milliseconds to wait for a lock of the database: for tests that hold one while others queue for it. */
+  busyTimeout?: number
 }
 
 /** Maximum bytes of the responses of bots and integrations at addresses of their own that are in progress. */
@@ -91,7 +93,8 @@ export async function openContext(
   options: ContextOptions,
   closers: Pick<Closers, 'add'>,
 ): Promise<Context> {
-  const { config, log, clock = systemClock, timers = systemTimers, tracing, syncLog } = options
+  const { config, log, clock = systemClock, timers = systemTimers, tracing } = options
+  const { syncLog, busyTimeout } = options
   if (options.isExisting) await requireDatabase(config)
   await prepareDataFolder(config.dataDir)
   await requireRestored(config.dataDir)
@@ -121,6 +124,7 @@ export async function openContext(
     log,
     ...(commits && { onCommit: (milliseconds) => commits.record(milliseconds / 1000) }),
     ...(syncLog && { syncLog }),
+    ...(busyTimeout !== undefined && { busyTimeout }),
   })
   closers.add('database', () => database.close())
   if (options.isExisting) await requireSchema(database)

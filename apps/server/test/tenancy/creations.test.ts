@@ -10,7 +10,7 @@ import { useServer } from '../harness.js'
 import { send } from '../request.js'
 import { addAccount, settle, type Tenant } from '../tenant.js'
 import { inDatabase } from './seed.js'
-import { countWaiting } from './waiting.js'
+import { countWaiting, patientWithLocks } from './waiting.js'
 
 type AnyDatabase = Kysely<Record<string, Record<string, unknown>>>
 
@@ -24,7 +24,7 @@ const writing = allOperations.filter(
 const creating = writing.filter(({ auth, status }) => auth === 'workspace' && status === 201)
 
 describeSlow('what is created in a workspace', (engine) => {
-  const server = useServer(engine)
+  const server = useServer(engine, {}, patientWithLocks)
 
   async function newTenant() {
     const tenant = await settle(server(), await addAccount(server()))

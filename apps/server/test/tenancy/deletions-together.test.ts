@@ -5,10 +5,14 @@ import { dialectOf } from '../../src/platform/db/dialect.js'
 import { engines } from '../engines.js'
 import { useServer } from '../harness.js'
 import { inDatabase } from './seed.js'
-import { countWaiting } from './waiting.js'
+import { countWaiting, patientWithLocks } from './waiting.js'
 
 describe.skipIf(!inject('postgresUrl'))('deletions at the same time', () => {
-  const server = useServer(engines.find(({ name }) => name === 'postgres'))
+  const server = useServer(
+    engines.find(({ name }) => name === 'postgres'),
+    {},
+    patientWithLocks,
+  )
 
   /** Deadlocks of the database: its connections report them at their end. */
   async function deadlocks(): Promise<number> {

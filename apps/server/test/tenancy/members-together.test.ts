@@ -5,10 +5,14 @@ import { engines } from '../engines.js'
 import { useServer } from '../harness.js'
 import { addAccount, type Login } from '../tenant.js'
 import { inDatabase } from './seed.js'
-import { countWaiting } from './waiting.js'
+import { countWaiting, patientWithLocks } from './waiting.js'
 
 describe.skipIf(!inject('postgresUrl'))('changes of members at the same time', () => {
-  const server = useServer(engines.find(({ name }) => name === 'postgres'))
+  const server = useServer(
+    engines.find(({ name }) => name === 'postgres'),
+    {},
+    patientWithLocks,
+  )
   let guests = 0
 
   const clientOf = (login: Login) => server().client(login)

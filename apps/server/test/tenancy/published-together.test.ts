@@ -5,7 +5,7 @@ import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { addAccount, type Login } from '../tenant.js'
 import { inDatabase } from './seed.js'
-import { countWaiting } from './waiting.js'
+import { countWaiting, patientWithLocks } from './waiting.js'
 
 type Existing = ReturnType<typeof existingClient>
 type Call = () => Promise<unknown>
@@ -23,7 +23,7 @@ interface Published {
 }
 
 describeSlow('published things that are used, deleted and hidden at the same time', (engine) => {
-  const server = useServer(engine)
+  const server = useServer(engine, {}, patientWithLocks)
   let count = 0
   const client = (login: Login) =>
     existingClient(server(), { ...login, headers: { 'x-multiple-integrations': 'true' } })

@@ -4,6 +4,7 @@ import { openDatabase } from '../../src/platform/db/open.js'
 import type { TestServer } from '../harness.js'
 import { createSlices, type Slices } from '../slices.js'
 import { addEvaluation } from '../tenant.js'
+import { patientWithLocks } from './waiting.js'
 
 /** Everything that a tenant can have, by the parameter names of operations. */
 export interface Tenant {
@@ -43,9 +44,10 @@ export async function inDatabase<T>(
   work: (tenants: Slices) => Promise<T>,
 ): Promise<T> {
   const { databaseUrl, dataDir } = server.config
-  await using database = await openDatabase(
-    databaseUrl === undefined ? { file: join(dataDir, 'botstead.db') } : { url: databaseUrl },
-  )
+  await using database = await openDatabase({
+    ...(databaseUrl === undefined ? { file: join(dataDir, 'botstead.db') } : { url: databaseUrl }),
+    ...patientWithLocks,
+  })
   return await work(await createSlices(database))
 }
 

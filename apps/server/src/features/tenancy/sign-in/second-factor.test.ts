@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest'
 import { describeSlow } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
-import { countWaiting } from '../../../../test/tenancy/waiting.js'
+import { countWaiting, patientWithLocks } from '../../../../test/tenancy/waiting.js'
 import { addAccount } from '../../../../test/tenant.js'
 import { createOperatorAccounts } from './index.js'
 import { totpCode } from './totp.js'
@@ -20,7 +20,7 @@ interface Person {
 }
 
 describeSlow('a second factor', (engine) => {
-  const server = useServer(engine)
+  const server = useServer(engine, {}, patientWithLocks)
 
   const page = (cookie?: string) =>
     server().client({
