@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createTestClock } from '../../../../test/harness.js'
 import { systemClock } from '../../../platform/clock.js'
@@ -25,6 +27,27 @@ for_each(numbers) -> |_i, v| { for_each(numbers) -> |_j, w| { .last = v + w } }`
     // Those of the first workspace wait behind each other, not before the one of the second.
     expect(ended.indexOf('few')).toBeLessThan(3)
     expect((await run('many', '1')).result).toBe(1)
+  })
+})
+
+describe('a machine that stands still', () => {
+  const log = { warn: (_: unknown, message?: string) => expect.unreachable(message) }
+  const runner = createScriptRunner({ clock: systemClock, log })
+  afterAll(() => runner.stop())
+  const run = (script: string) => runner.run({ workspaceId: 'w', owner: 'o', script, data: {} })
+
+  it.skipIf(process.platform !== 'linux')('does not use up the time of a script', async () => {
+    await run('1')
+    const programs = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)])
+    const worker = /^ *(\d+) .*script-worker/m.exec(String(programs))?.[1]
+    const numbers = `[${Array(100).fill(1)}]`
+    const loops = `for_each(${numbers}) -> |_i, v| { for_each(${numbers}) -> |_j, w| { .last = v + w } }`
+    const ended = run(`${loops}\n2`)
+    await sleep(40)
+    process.kill(Number(worker), 'SIGSTOP')
+    for (const end = performance.now() + 3000; performance.now() < end; );
+    process.kill(Number(worker), 'SIGCONT')
+    expect((await ended).result).toBe(2)
   })
 })
 

@@ -46,6 +46,8 @@ export interface ScriptRun {
 
 /** Milliseconds of real time that a script may run; most need less than one. */
 const scriptLimitMs = 2000
+/** Milliseconds between two looks at that time: one in which the machine stood still counts as any other. */
+const tickMs = 100
 /** Milliseconds in which the engine has to load. */
 const startLimitMs = 60_000
 /** Milliseconds for which scripts are refused after one of them ran into a limit. */
@@ -163,10 +165,11 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
           signal: late.signal,
           // The time in which the engine loads does not count.
           onProgress() {
-            timer ??= setTimeout(
-              () => late.abort(new WorkerLimitError('time', 'late')),
-              scriptLimitMs,
-            )
+            let left = scriptLimitMs
+            timer ??= setInterval(() => {
+              left -= tickMs
+              if (left <= 0) late.abort(new WorkerLimitError('time', 'late'))
+            }, tickMs)
           },
         },
       )
@@ -175,7 +178,7 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
     } catch (error) {
       throw toScriptError(error, run)
     } finally {
-      clearTimeout(timer)
+      clearInterval(timer)
     }
   }
 
