@@ -16,7 +16,7 @@ function openPool(options: Partial<WorkerPoolOptions> = {}) {
     entry: programEntry('limits-worker'),
     workers: 1,
     maxQueue: 10,
-    timeLimitMs: 60_000,
+    timeLimitMs: 240_000,
     memoryLimitMb: 64,
     maxOutputBytes: 50_000,
     idleTimeoutMs: 60_000,
