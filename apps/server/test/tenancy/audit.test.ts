@@ -247,6 +247,7 @@ describeEachEngine('the audit log', (engine) => {
     const owner = server().client(login)
     await owner.createBot({ name: '=1+1' })
     await owner.createBot({ name: 'a "b", c' })
+    await owner.createBot({ name: 'd\n=2+2' })
     const read = async (format: string) => {
       const response = await server().fetch(
         `/v1/admin/workspaces/${login.workspaceId}/audit-records/export?format=${format}`,
@@ -259,12 +260,15 @@ describeEachEngine('the audit log', (engine) => {
     expect(csv).toMatch(/^sequence,recordedAt,action,operation,/)
     expect(csv).toContain(`,'=1+1,`)
     expect(csv).toContain(',"a ""b"", c",')
+    // One that separates columns by semicolons ends the row here.
+    expect(csv).toContain(`,"d\n'=2+2",`)
     const [, lines] = await read('jsonl')
     const records = lines
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(records.map(({ operation }) => operation)).toEqual([
+      'createBot',
       'createBot',
       'createBot',
       'exportAuditRecords',

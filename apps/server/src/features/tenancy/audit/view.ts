@@ -72,7 +72,7 @@ export function toCsvLine(record: WireRecord): string {
 
 /** A text that a spreadsheet shows and does not calculate. */
 function toCell(text: string): string {
-  // A spreadsheet may separate columns by semicolons.
-  const shown = text.replaceAll(/(^|;)(?=[=+\-@\t\r\n])/g, "$1'")
+  // A spreadsheet may separate columns by semicolons or tabs; within such a row no quote begins a cell, and a line break ends it.
+  const shown = text.replaceAll(/(^|[;\t\r\n])(?=[=+\-@])|^(?=[\t\r\n])/g, "$1'")
   return /[",;\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown
 }
