@@ -124,6 +124,17 @@ describe('botstead eval', () => {
     for (const { found } of results.answers) expect(found[0].score).toBeGreaterThan(minScore)
   })
 
+  it('prints what it measured even if the file for the results cannot be written', async () => {
+    const nowhere = join(folder, 'none', 'results.json')
+    const { status, stdout, stderr } = await runCommand(
+      ['eval', '--dataset', folder, '--settle', '0', '--json', nowhere],
+      {},
+    )
+    expect(status).toBe(1)
+    expect(stderr).toContain(nowhere)
+    expect(stdout).toContain('nDCG@10')
+  })
+
   it('searches the files of a folder, and those that a bot has', async () => {
     const own = await mkdtemp(join(tmpdir(), 'botstead-own-'))
     await using _ = { [Symbol.asyncDispose]: () => rm(own, { recursive: true }) }

@@ -272,18 +272,20 @@ async function report(
   await print(others.length === 0 ? first : results, parts.flat(), file)
 }
 
-/** Prints the lines, and writes the JSON to a file, or to the standard output instead of the lines. */
+/**
+ * Prints the lines, and writes the JSON to a file, or to the standard output instead of the lines. The file comes last: if
+ * it cannot be written, the lines of a long run are there already.
+ */
 async function print(
   results: unknown,
   lines: readonly string[],
   file: string | undefined,
 ): Promise<void> {
-  const json = `${JSON.stringify(results, null, 2)}\n`
-  if (file !== undefined && file !== '-') await writeFile(file, json)
-  if (file === '-') {
-    out.json(results, 2)
-  }
+  if (file === '-') out.json(results, 2)
   for (const line of lines) (file === '-' ? notices : out).line(line)
+  if (file !== undefined && file !== '-') {
+    await writeFile(file, `${JSON.stringify(results, null, 2)}\n`)
+  }
 }
 
 function isWorse(results: Results, baseline: Results): boolean {
