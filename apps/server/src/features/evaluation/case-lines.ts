@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import { decodeJson, storableText } from '../../platform/db/columns.js'
+import { exceededBound, maxJsonDepth } from '../../platform/json-bounds.js'
 import type { CaseRow } from './table.js'
 import { type StoredTarget, toAnchor } from './targets.js'
 
@@ -100,7 +101,20 @@ function readLine(text: string, line: number): LineCase {
   return { line, key, question, right, wrong, note }
 }
 
+/**
+ * A line may have members that are not read, but not more than take the time of parsing: a line of an import may have
+ * millions of characters.
+ */
+const lineBounds = { depth: maxJsonDepth, objects: 100_000 }
+
 function parse(text: string, line: number): object {
+  const exceeded = exceededBound(text, lineBounds)
+  if (exceeded === 'depth') {
+    throw invalidLine(line, `it nests deeper than ${maxJsonDepth} levels`)
+  }
+  if (exceeded !== undefined) {
+    throw invalidLine(line, `it has more than ${lineBounds.objects} objects, lists and texts`)
+  }
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value

@@ -1,7 +1,13 @@
 import { array, assert, asyncProperty, constantFrom, record, string } from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { describeSlow } from '../../../test/engines.js'
-import { newBotWithFiles, newEvaluationSet, passageOf, runOf } from '../../../test/evaluations.js'
+import {
+  newBotWithFiles,
+  newEvaluationSet,
+  passageOf,
+  runOf,
+  smallPassages,
+} from '../../../test/evaluations.js'
 import { useFiles } from '../../../test/files.js'
 
 describeSlow('cases in lines of JSON', (engine) => {
@@ -132,9 +138,63 @@ describeSlow('cases in lines of JSON', (engine) => {
     expect(await runOf(bot, { id })).toMatchObject({ state: 'completed', summary: { gone: 1 } })
   })
 
+  it('looks for all lost passages of a file in one pass over its passages', async () => {
+    const bot = bench().newBot()
+    const client = bot.as()
+    const paragraphs = Array.from(
+      { length: 200 },
+      (_, at) => `Paragraph ${at} is about valve ${at}.`,
+    )
+    await bot.uploadAndWait(
+      { key: 'long.md', index: true, indexing: smallPassages },
+      paragraphs.join('\n\n'),
+    )
+    const { id } = await newEvaluationSet(bot)
+    const lost = (name: string) =>
+      Array.from({ length: 20 }, (_, at) => ({
+        file: 'long.md',
+        text: `lost ${name} ${at}`,
+        quotes: [`is about ${name} ${at}`, at === 7 ? 'is about valve 123.' : `not ${name} ${at}`],
+      }))
+    const lines = Array.from({ length: 10 }, (_, at) =>
+      JSON.stringify({
+        _id: `q${at}`,
+        text: 'How?',
+        passages: lost(`r${at}`),
+        wrong: lost(`w${at}`),
+      }),
+    )
+    await client.importEvaluationCases({ id, lines: lines.join('\n') })
+    const queries = vi.spyOn(bench().database.db.getExecutor(), 'executeQuery')
+    const { evaluationCases } = await client.listEvaluationCases({ id })
+    const texts = queries.mock.calls.map(([{ sql }]) => sql)
+    queries.mockRestore()
+    const ofPassages = texts.filter((sql) => sql.includes('from "passages"'))
+    expect(ofPassages.length).toBeGreaterThan(0)
+    // 400 passages are looked for.
+    expect(ofPassages.length).toBeLessThan(100)
+    const found = evaluationCases.flatMap(({ right, wrong }) => [right, wrong])
+    const expected = found[0]?.[7]?.passageId
+    expect(expected).toEqual(expect.any(String))
+    for (const targets of found) {
+      expect(targets.filter(({ state }) => state === 'gone')).toHaveLength(19)
+      expect(targets[7]).toMatchObject({ state: 'moved', passageId: expected })
+    }
+  })
+
   it.each([
     ['no JSON', 'line 2', '{"_id": "a", "text": "Who?"}\nno'],
     ['no question', 'line 1', '{"_id": "a"}'],
+    [
+      'deep nesting',
+      'line 2',
+      `\n{"_id": "a", "text": "b", "more": ${'['.repeat(501)}${']'.repeat(501)}}`,
+    ],
+    [
+      'very many texts',
+      'line 1',
+      `{"_id": "a", "text": "b", "more": [${'"",'.repeat(100_000)}""]}`,
+    ],
     ['an id twice', 'line 3', '{"_id": "a", "text": "x"}\n\n{"_id": "a", "text": "y"}'],
     ['an unknown file', 'line 1', '{"_id": "a", "text": "x", "relevant": {"none": 1}}'],
     [

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
 import { isoTime } from '../../platform/clock.js'
@@ -103,6 +104,8 @@ export function createExchangeService(
         // The bot's own key precedes the same one of an integration.
         if (file.key_space === '' || !found.has(file.key)) found.set(file.key, file.id)
       }
+      // An import may name 80,000 keys.
+      await nextTurn()
     }
     return found
   }

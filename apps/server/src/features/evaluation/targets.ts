@@ -1,31 +1,17 @@
-import { createHash } from 'node:crypto'
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import { noReference } from '../../domain/refusals.js'
 import type { Db } from '../../platform/db/schema.js'
+import { groupBy } from '../../platform/group-by.js'
 import { type FileRow, listFilesByIds } from '../files/lookup/index.js'
 import {
   type AnchoredPassage,
   listAtPositions,
   listOfFile,
-  listWithText,
   type PassagePosition,
 } from '../search/index.js'
+import { findTexts, hashOf, type PassageAnchor, type TextMatch } from './judged-texts.js'
 
 type TargetInput = Body<typeof contract.evaluationCases.create>['right'][number]
-
-/** A passage as it was judged. Passages change with every indexing, so it is recognised by its text. */
-interface PassageAnchor {
-  /** UUID of the passage that had the text last. */
-  id: string
-  /** Its position in the file. */
-  position: number
-  /** SHA-256 of its content in hex. */
-  hash: string
-  /** Beginning of its content. */
-  text: string
-  /** Parts of its content from the beginning, the middle and the end. */
-  quotes: readonly string[]
-}
 
 /** A file or passage that a case names, as it is stored. */
 export interface StoredTarget {
@@ -49,8 +35,6 @@ const textLength = 200
 const quoteLength = 120
 /** Terms of one query. */
 const atOnce = 100
-/** Passages that are compared with one that is not where it was. */
-const maxCompared = 20
 
 /** Remembers a passage by its text. */
 export function toAnchor({ id, position, content }: Omit<AnchoredPassage, 'number' | 'file_id'>) {
@@ -75,10 +59,6 @@ export function beginningOf(content: string): string {
 /** A part of a text without the halves of characters at its ends. */
 function whole(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
-}
-
-function hashOf(content: string): string {
-  return createHash('sha256').update(content).digest('hex')
 }
 
 /**
@@ -185,46 +165,60 @@ export async function resolveTargets(
       there.set(`${row.file_id} ${row.position}`, row)
     }
   }
-  const resolved: ResolvedTarget[] = []
-  for (const target of targets) {
-    const file = files.get(target.fileId)
-    const row = there.get(`${target.fileId} ${target.passage?.position ?? ''}`)
-    resolved.push(await resolve(db, botId, target, file, row))
-  }
-  return resolved
+  const rowOf = ({ fileId, passage }: StoredTarget) =>
+    there.get(`${fileId} ${passage?.position ?? ''}`)
+  const resolved = targets.map((target) =>
+    resolveInPlace(target, files.get(target.fileId), rowOf(target)),
+  )
+  const moved = await findMoved(
+    db,
+    botId,
+    resolved.filter(({ isLost }) => isLost),
+  )
+  return resolved.map(({ isLost, ...each }) => {
+    const match = isLost ? moved.get(each.target) : undefined
+    if (match === undefined) return each
+    return { ...each, state: match.isSame ? 'present' : 'moved', passage: match.passage }
+  })
 }
 
+/** A target by its place alone. A judged passage is lost if another text is there. */
+type PlacedTarget = ResolvedTarget & { isLost: boolean }
+
 /** @param row the passage where the judged one was */
-async function resolve(
-  db: Db,
-  botId: string,
+function resolveInPlace(
   target: StoredTarget,
   file: FileRow | undefined,
   row: AnchoredPassage | undefined,
-): Promise<ResolvedTarget> {
-  const generation = file?.passages_generation ?? null
-  const gone: ResolvedTarget = { target, state: 'gone', file, passage: undefined }
-  if (file === undefined || generation === null) return gone
+): PlacedTarget {
+  const gone = { target, state: 'gone', file, passage: undefined, isLost: false } as const
+  if (file === undefined || file.passages_generation === null) return gone
   const anchor = target.passage
-  if (anchor === undefined) return { target, state: 'present', file, passage: undefined }
+  if (anchor === undefined) return { ...gone, state: 'present' }
   if (row !== undefined && hashOf(row.content) === anchor.hash) {
-    return { target, state: 'present', file, passage: row }
+    return { ...gone, state: 'present', passage: row }
   }
-  if (row?.id === anchor.id) return { target, state: 'moved', file, passage: row }
-  const place = { botId, fileId: file.id, generation }
-  const similar = await listWithText(db, place, anchor.quotes, maxCompared)
-  const same = similar.find(({ content }) => hashOf(content) === anchor.hash)
-  if (same !== undefined) return { target, state: 'present', file, passage: same }
-  const [best] = similar.toSorted(
-    (a, b) =>
-      quotesIn(b, anchor) - quotesIn(a, anchor) ||
-      Math.abs(a.position - anchor.position) - Math.abs(b.position - anchor.position),
-  )
-  return best === undefined ? gone : { target, state: 'moved', file, passage: best }
+  if (row?.id === anchor.id) return { ...gone, state: 'moved', passage: row }
+  return { ...gone, isLost: true }
 }
 
-function quotesIn({ content }: AnchoredPassage, { quotes }: PassageAnchor): number {
-  return quotes.filter((quote) => content.includes(quote)).length
+/** Finds the passages that have the texts of lost ones, in one pass over each file. */
+async function findMoved(
+  db: Db,
+  botId: string,
+  lost: readonly PlacedTarget[],
+): Promise<Map<StoredTarget, TextMatch>> {
+  const found = new Map<StoredTarget, TextMatch>()
+  for (const [fileId, ofFile] of groupBy(lost, ({ target }) => target.fileId)) {
+    const place = { botId, fileId, generation: ofFile[0]?.file?.passages_generation ?? 0 }
+    const anchors = ofFile.flatMap(({ target }) => target.passage ?? [])
+    const matches = await findTexts(db, place, anchors)
+    for (const { target } of ofFile) {
+      const match = target.passage && matches.get(target.passage)
+      if (match !== undefined) found.set(target, match)
+    }
+  }
+  return found
 }
 
 /** The stored form of a target with the place of its passage now, so that it is found at once the next time. */

@@ -23,7 +23,7 @@ export type { RetrieverWeights } from '../../domain/retriever-weights.js'
 export {
   type AnchoredPassage,
   listAtPositions,
-  listWithText,
+  listFromPosition,
   type PassagePosition,
 } from './passage-anchor-store.js'
 export { listOfFile } from './passage-store.js'

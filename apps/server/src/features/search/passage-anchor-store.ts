@@ -1,5 +1,3 @@
-import { type SqlBool, sql } from 'kysely'
-import { storableText } from '../../platform/db/columns.js'
 import type { Db } from '../../platform/db/schema.js'
 import type { PassageRow } from './passage-store.js'
 
@@ -38,29 +36,19 @@ export async function listAtPositions(
     .execute()
 }
 
-/** At most `limit` passages of a generation that contain one of some texts, in reading order. */
-export async function listWithText(
+/** At most `limit` passages of a generation in order, from a position on. */
+export async function listFromPosition(
   db: Db,
   { botId, fileId, generation }: { botId: string; fileId: string; generation: number },
-  texts: readonly string[],
-  limit: number,
+  { from, limit }: { from: number; limit: number },
 ): Promise<AnchoredPassage[]> {
-  if (texts.length === 0) return []
   return await db
     .selectFrom('passages')
     .select(['file_id', 'id', 'number', 'position', 'content'])
     .where('bot_id', '=', botId)
     .where('file_id', '=', fileId)
     .where('generation', '=', generation)
-    .where((eb) =>
-      eb.or(
-        texts.map((text) => {
-          // No passage has a NUL, PostgreSQL refuses it, and SQLite ends the pattern there.
-          const pattern = `%${storableText(text).replace(/[\\%_]/g, '\\$&')}%`
-          return sql<SqlBool>`${eb.ref('content')} like ${pattern} escape '\\'`
-        }),
-      ),
-    )
+    .where('position', '>=', from)
     .orderBy('position')
     .limit(limit)
     .execute()
