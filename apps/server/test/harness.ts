@@ -133,6 +133,8 @@ export async function startTestServer(
     checkResponses: true,
     // A four hundredth of the usual work: tests sign in hundreds of times.
     passwordCost: { logN: 9, r: 8, p: 1 },
+    // By default, what waits for a connection or a lock while the machine stands still is refused after five seconds.
+    ...(place && { busyTimeout: 25_000 }),
     ...options,
   }).catch(async (error: unknown) => {
     await removePlace()
