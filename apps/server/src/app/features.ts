@@ -263,6 +263,8 @@ function addBots(
       members,
       passwords,
       access,
+      singleSignOn: config.singleSignOn,
+      outgoing: context.outgoing,
     }),
   )
   const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))

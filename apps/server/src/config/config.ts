@@ -15,6 +15,11 @@ import { type BackupConfig, backupSettings, readBackup } from './backup-settings
 import { type MailConfig, mailSettings, readMail } from './mail-settings.js'
 import { type Environment, readSettings, type Setting, type Values } from './setting-kinds.js'
 import { clientSettings, limitSettings, objectStoreSettings, serverSettings } from './settings.js'
+import {
+  type ProviderConfig,
+  readSingleSignOn,
+  singleSignOnSettings,
+} from './single-sign-on-settings.js'
 import { readTracing, telemetrySettings } from './telemetry-settings.js'
 import { tunnelSettings } from './tunnel-settings.js'
 
@@ -25,6 +30,7 @@ const everySetting: readonly Setting<unknown>[] = [
   ...Object.values(tunnelSettings),
   ...Object.values(backupSettings),
   ...Object.values(mailSettings),
+  ...Object.values(singleSignOnSettings),
   ...Object.values(telemetrySettings),
   ...Object.values(clientSettings),
 ]
@@ -102,6 +108,8 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
   readonly backup: BackupConfig | undefined
   /** The mail server and the sender; undefined where no mail is sent. */
   readonly mail: MailConfig | undefined
+  /** The provider with whose accounts people may sign in; undefined for none. */
+  readonly singleSignOn: ProviderConfig | undefined
   /** Export of traces; undefined for none. */
   readonly tracing: TracingOptions | undefined
 }
@@ -183,6 +191,10 @@ export function loadConfig(
     problems,
   )
   const mail = readMail(readSettings(mailSettings, given, problems), problems)
+  const singleSignOn = readSingleSignOn(
+    readSettings(singleSignOnSettings, given, problems),
+    problems,
+  )
   const tracing = readTracing(given, problems, version)
   if ((values.embeddingsUrl === undefined) !== (values.embeddingsModel === undefined)) {
     problems.push(
@@ -252,6 +264,7 @@ export function loadConfig(
     tunnels,
     backup,
     mail,
+    singleSignOn,
     tracing,
   }
   return {
@@ -270,6 +283,7 @@ function settingsInForce(environment: Environment, file: Environment): SettingIn
     tunnelSettings,
     backupSettings,
     mailSettings,
+    singleSignOnSettings,
     telemetrySettings,
   ]
   const ofServer = groups.flatMap((group) => Object.values<Setting<unknown>>(group))

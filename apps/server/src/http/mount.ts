@@ -48,6 +48,8 @@ interface Call<Spec extends Operation> {
   browser: Browser
   /** Leaves a secret in the browser by which it is known at its next sign-in. */
   keepDevice(value: string): void
+  /** Leaves a secret in the browser by which it is known when its person comes back from a provider. */
+  keepSignOn(value: string): void
   /**
    * Counts against a separate limit that only some calls of the operation touch; throws `RateLimited`.
    * @param amount 1 unless given
@@ -400,6 +402,7 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
       isLocal: isLoopback(request.ip),
       userAgent: request.headers['user-agent'] ?? '',
       device: sessionCookies?.readDevice(request),
+      signOn: sessionCookies?.readSignOn(request),
       // Refused from pages of other origins, so that only those who need it read it.
       get session() {
         return sessionCookies?.read(request)
@@ -409,6 +412,10 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
 
   get keepDevice(): Call<Spec>['keepDevice'] {
     return (value) => this.#context.sessionCookies?.keepDevice(this.#request, this.#reply, value)
+  }
+
+  get keepSignOn(): Call<Spec>['keepSignOn'] {
+    return (value) => this.#context.sessionCookies?.keepSignOn(this.#request, this.#reply, value)
   }
 
   get countAs(): Call<Spec>['countAs'] {

@@ -23,10 +23,15 @@ export interface SessionCookies {
   /** The secret by which a browser is known that signed in before. It proves nothing but that. */
   readDevice(request: FastifyRequest): string | undefined
   keepDevice(request: FastifyRequest, reply: FastifyReply, value: string): void
+  /** The secret of a sign-in whose person is at a provider: it ties what comes back to the browser. */
+  readSignOn(request: FastifyRequest): string | undefined
+  keepSignOn(request: FastifyRequest, reply: FastifyReply, value: string): void
 }
 
 /** Milliseconds for which a browser is known after its last sign-in with a password. */
 const deviceLifetime = 365 * 24 * 60 * 60 * 1000
+/** Milliseconds that a person has at a provider. */
+const signOnLifetime = 10 * 60 * 1000
 
 export interface SessionCookiesOptions {
   /** Distinguishes servers at several ports of a machine, whose cookies browsers do not separate. */
@@ -49,7 +54,23 @@ export function createSessionCookies(options: SessionCookiesOptions): SessionCoo
     return `${secure && path === '/' ? '__Host-' : ''}botstead_${options.installation}`
   }
 
-  const deviceNameFor = (request: FastifyRequest) => `${nameFor(request)}_device`
+  /** Cookies beside that of the session; the page that a provider leads back to sends them with a request of its own. */
+  function besides(suffix: string, lifetime: number) {
+    const name = (request: FastifyRequest) => `${nameFor(request)}_${suffix}`
+    return {
+      read(request: FastifyRequest): string | undefined {
+        const { cookie } = request.headers
+        return cookie === undefined ? undefined : parse(cookie)[name(request)]
+      },
+      keep(request: FastifyRequest, reply: FastifyReply, value: string): void {
+        const expires = new Date(options.clock.now() + lifetime)
+        reply.header(
+          'set-cookie',
+          serialize(name(request), value, { ...attributes(request), expires }),
+        )
+      },
+    }
+  }
 
   function isOwnPage(request: FastifyRequest): boolean {
     const { origin, 'sec-fetch-site': site = 'same-origin' } = request.headers
@@ -69,6 +90,9 @@ export function createSessionCookies(options: SessionCookiesOptions): SessionCoo
       path: base.pathname,
     } as const
   }
+
+  const device = besides('device', deviceLifetime)
+  const signOn = besides('sign_on', signOnLifetime)
 
   return {
     read(request) {
@@ -101,18 +125,10 @@ export function createSessionCookies(options: SessionCookiesOptions): SessionCoo
       )
     },
 
-    readDevice(request) {
-      const { cookie } = request.headers
-      return cookie === undefined ? undefined : parse(cookie)[deviceNameFor(request)]
-    },
-
-    keepDevice(request, reply, value) {
-      const expires = new Date(options.clock.now() + deviceLifetime)
-      reply.header(
-        'set-cookie',
-        serialize(deviceNameFor(request), value, { ...attributes(request), expires }),
-      )
-    },
+    readDevice: device.read,
+    keepDevice: device.keep,
+    readSignOn: signOn.read,
+    keepSignOn: signOn.keep,
   }
 }
 

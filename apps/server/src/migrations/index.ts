@@ -85,6 +85,7 @@ import { secondFactors } from './0191-second-factors.js'
 import { auditLog } from './0200-audit-log.js'
 import { scopesOfJobs } from './0205-scopes-of-jobs.js'
 import { mail } from './0210-mail.js'
+import { singleSignOn } from './0211-single-sign-on.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -173,4 +174,5 @@ export const migrations: readonly Migration[] = [
   auditLog,
   scopesOfJobs,
   mail,
+  singleSignOn,
 ]

@@ -51,6 +51,7 @@ export type TokenPrefix =
   | 'bp_dev_'
   | 'bp_res_'
   | 'bp_tic_'
+  | 'bp_sso_'
 
 /** Fills the whole buffer with unpredictable bytes. */
 export type RandomSource = (buffer: Uint8Array) => void

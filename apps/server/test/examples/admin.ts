@@ -36,6 +36,12 @@ const withoutFactor = (body: object): Example => ({
   foreign: 'ResourceNotFound',
 })
 
+/** This server has no provider. */
+const withoutProvider = (body: object): Example => ({
+  request: () => ({ body }),
+  foreign: 'ResourceNotFound',
+})
+
 /** Belongs to the server, and not to a tenant. */
 const forOperator = (request: ReturnType<Example['request']>): Example => ({
   request: () => request,
@@ -70,6 +76,10 @@ export const adminExamples: Examples = {
   },
   getPasswordReset: withoutReset({}),
   resetPassword: withoutReset({ password }),
+  startSingleSignOn: withoutProvider({ returnTo: '/here' }),
+  finishSingleSignOn: withoutProvider({ query: '?code=none&state=none' }),
+  connectSingleSignOn: withoutProvider({ currentPassword: password, returnTo: '/here' }),
+  disconnectSingleSignOn: withoutProvider({ currentPassword: password }),
   getAccountSecurity: own(),
   changePassword: own(() => ({ body: { password, currentPassword: password } })),
   changeAccountEmail: own(({ botId }) => ({

@@ -11,6 +11,7 @@ import { succeed } from '../backups.js'
 import { type CommandPlace, createCommandPlace } from '../command-place.js'
 import { diagnose, failure, warning } from '../doctor.js'
 import { describeEachEngine } from '../engines.js'
+import { registered, startHostileProvider } from '../identity-provider.js'
 import { ownCertificateFile, startMailServer } from '../mail-server.js'
 import { freePort } from '../ports.js'
 import { runCommand, startServerProcess } from '../processes.js'
@@ -65,6 +66,7 @@ describeEachEngine('botstead doctor', (engine) => {
       'deliveries',
       'backups',
       'mail',
+      'single sign-on',
     ])
     const running = found.checks.find(({ check }) => check === 'server')
     expect(running?.message).toMatch(/^It runs at .*, version \d.*, and is ready$/)
@@ -349,6 +351,24 @@ describeEachEngine('botstead doctor', (engine) => {
     const known = await diagnose({ ...withMail, NODE_EXTRA_CA_CERTS })
     expect(known.of('mail')).toEqual([])
     expect(mails.mails).toEqual([])
+  })
+
+  it('says whether the provider of single sign-on can be used', async () => {
+    await using provider = await startHostileProvider()
+    const withProvider = {
+      ...environment,
+      BOTSTEAD_OIDC_ISSUER: provider.issuer,
+      BOTSTEAD_OIDC_CLIENT_ID: registered.clientId,
+    }
+    expect((await diagnose(withProvider)).of('single sign-on')).toEqual([])
+    provider.metadata = { issuer: 'https://evil.example' }
+    expect((await diagnose(withProvider)).of('single sign-on')).toMatchObject([
+      failure(/was not accepted/),
+    ])
+    await provider[Symbol.asyncDispose]()
+    expect((await diagnose(withProvider)).of('single sign-on')).toMatchObject([
+      failure(/does not respond/),
+    ])
   })
 })
 

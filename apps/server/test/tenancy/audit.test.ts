@@ -21,6 +21,8 @@ const testedElsewhere: Readonly<Record<string, string>> = {
   deleteBotIssue: 'features/bots/issues',
   deleteBotVersion: 'features/bots/versions',
   deployBotVersion: 'features/bots/versions',
+  disconnectSingleSignOn: 'features/tenancy/sign-in',
+  finishSingleSignOn: 'features/tenancy/sign-in',
   removeSecondFactor: 'below',
   renewRecoveryCodes: 'below',
   reopenErrors: 'features/workspace/overview',

@@ -26,23 +26,37 @@ const email = Type.String({
 const code = Text(512, 'Code of a reset link: what stands behind `#` in its address.', 1)
 
 /** How far a sign-in came. */
-const progress = json(
-  Type.Object({
-    session: Type.Optional(Session),
-    secondFactor: Type.Optional(
-      Type.Object(
-        {
-          ticket: Type.String({
-            description: 'Proof of the first step, for `signInWithSecondFactor`.',
-          }),
-          expiresAt: Timestamp('Time at which the ticket stops working, five minutes later.'),
-        },
-        {
-          description:
-            'Instead of `session` if the account has a second factor: nobody is signed in yet.',
-        },
-      ),
+const progressFields = {
+  session: Type.Optional(Session),
+  secondFactor: Type.Optional(
+    Type.Object(
+      {
+        ticket: Type.String({
+          description: 'Proof of the first step, for `signInWithSecondFactor`.',
+        }),
+        expiresAt: Timestamp('Time at which the ticket stops working, five minutes later.'),
+      },
+      {
+        description:
+          'Instead of `session` if the account has a second factor: nobody is signed in yet.',
+      },
     ),
+  ),
+}
+
+const progress = json(Type.Object(progressFields))
+
+const signOnAddress = json(
+  Type.Object({
+    url: Type.String({ description: 'Address of the provider to which the browser goes.' }),
+  }),
+)
+
+const returnTo = Type.Optional(
+  Type.String({
+    pattern: '^/(?!/)[^\\s\\\\]*$',
+    maxLength: 2000,
+    description: 'Path below `/dashboard` on which the person goes on; `/` unless given.',
   }),
 )
 
@@ -102,6 +116,12 @@ export const signIn = {
         mail: Type.Boolean({
           description: 'Whether the server sends mail: invitations, and links that set a password.',
         }),
+        singleSignOn: Type.Optional(
+          Type.Object(
+            { name: Type.String({ description: 'The provider as people know it.' }) },
+            { description: 'The provider for `startSingleSignOn`; absent without one.' },
+          ),
+        ),
       }),
     ),
   }),
@@ -118,6 +138,55 @@ export const signIn = {
     body: Type.Object({ email }),
     response: json(Empty),
     errors: ['ResourceNotFound'],
+  }),
+  startSingleSignOn: operation({
+    id: 'startSingleSignOn',
+    method: 'POST',
+    path: '/v1/admin/sign-in/sso',
+    tag: 'Account',
+    summary: 'Begin a sign-in with the account of a provider',
+    description:
+      'For pages of the server itself. Sets a cookie, by which the browser is known when its person comes back from the provider within ten minutes. After a hundred sign-ins that were not finished, the next ones from the same network address wait.',
+    auth: 'public',
+    audit: { none: 'Nobody is signed in yet; `finishSingleSignOn` leaves the record.' },
+    session: 'begins',
+    body: Type.Object({
+      returnTo,
+      invitation: Type.Optional(
+        Text(
+          512,
+          'Code of an invitation, with which a person joins who has no account yet: what stands behind `#` in its address.',
+          1,
+        ),
+      ),
+    }),
+    response: signOnAddress,
+    errors: ['Forbidden', 'ResourceNotFound', 'OperationTimeout'],
+  }),
+  finishSingleSignOn: operation({
+    id: 'finishSingleSignOn',
+    method: 'POST',
+    path: '/v1/admin/sign-in/sso/finish',
+    tag: 'Account',
+    summary: 'Sign a browser in with the account of a provider',
+    description:
+      'Works once, in the browser that began. Begins a session as `createSession` does; after `connectSingleSignOn` it connects the account, and leaves the session as it is. The first sign-in connects an account whose address is proven with that of the provider, or makes one where newcomers may join. An account with a second factor needs it here too.',
+    auth: 'public',
+    audit: 'account',
+    session: 'begins',
+    body: Type.Object({
+      query: Text(8192, 'Query of the address to which the provider led the browser back.', 1),
+    }),
+    response: json(
+      Type.Object({
+        ...progressFields,
+        returnTo: Type.String({
+          description: 'Path below `/dashboard` that was given at the beginning.',
+        }),
+      }),
+    ),
+    status: 201,
+    errors: ['Forbidden', 'ResourceNotFound', 'LimitExceeded', 'OperationTimeout'],
   }),
   getReset: operation({
     id: 'getPasswordReset',
@@ -176,6 +245,18 @@ export const accountSecurity = {
         hasPassword: Type.Boolean({ description: 'Whether the account has a password.' }),
         passwordChangedAt: Type.Optional(
           Timestamp('Time at which the password was set; absent without one.'),
+        ),
+        identities: Type.Array(
+          Type.Object(
+            {
+              email: Type.Optional(
+                Type.String({ description: 'Address there, when it was connected.' }),
+              ),
+              since: Timestamp('Time at which it was connected.'),
+            },
+            { description: 'An account at a provider.' },
+          ),
+          { description: 'Accounts at providers with which the caller signs in.' },
         ),
         secondFactor: Type.Optional(
           Type.Object(
@@ -240,6 +321,35 @@ export const accountSecurity = {
     body: Type.Object({ currentPassword }),
     response: json(Empty),
     errors: ['ReferenceConstraint'],
+  }),
+  connectSingleSignOn: operation({
+    id: 'connectSingleSignOn',
+    method: 'POST',
+    path: '/v1/admin/account/sso',
+    tag: 'Account',
+    summary: 'Begin to connect the account of the caller with that of a provider',
+    description:
+      'As `startSingleSignOn`, in a browser that is signed in: `finishSingleSignOn` connects the account if it still is.',
+    auth: 'account',
+    permission: 'account:write',
+    audit: { none: 'Nothing is connected yet; `finishSingleSignOn` leaves the record.' },
+    body: Type.Object({ currentPassword, returnTo }),
+    response: signOnAddress,
+    errors: ['ResourceNotFound', 'OperationTimeout'],
+  }),
+  disconnectSingleSignOn: operation({
+    id: 'disconnectSingleSignOn',
+    method: 'POST',
+    path: '/v1/admin/account/sso/remove',
+    tag: 'Account',
+    summary: 'Remove the connections of the caller with accounts of providers',
+    description: 'Ends all other sessions of the caller.',
+    auth: 'account',
+    permission: 'account:write',
+    audit: 'account',
+    body: Type.Object({ currentPassword }),
+    response: json(Empty),
+    errors: ['ResourceNotFound'],
   }),
   startSecondFactor: operation({
     id: 'startSecondFactor',

@@ -14,6 +14,7 @@ import {
 import { checkDataFolder, checkDisk } from './folder-checks.js'
 import { checkMail } from './mail-check.js'
 import { checkSettings, settingsProblems } from './settings-check.js'
+import { checkSingleSignOn } from './single-sign-on-check.js'
 import { checkBackups, checkDeliveries, checkJobs } from './work-checks.js'
 
 /** The checks, in the order of the report. */
@@ -31,6 +32,7 @@ const checkNames = [
   'deliveries',
   'backups',
   'mail',
+  'single sign-on',
 ] as const
 
 type CheckName = (typeof checkNames)[number]
@@ -65,6 +67,7 @@ export async function diagnose(deps: DoctorDeps & { versions: Versions }): Promi
     run('data folder', () => checkDataFolder(config)),
     run('disk', () => checkDisk(config)),
     run('mail', (signal) => checkMail(config, signal)),
+    run('single sign-on', () => checkSingleSignOn(config)),
     run('contents', async (signal) => {
       const { findings, readings: more } = await checkContents(config, signal)
       readings.push(...more)

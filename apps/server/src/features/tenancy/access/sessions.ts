@@ -115,6 +115,14 @@ export function createSessions(deps: SessionsDeps) {
     /** Signs a browser in to an account that was proven. */
     begin,
 
+    /** The id of the account that a browser is signed in to; undefined for none. */
+    async ownerOf(tx: Tx, { session }: Browser): Promise<string | undefined> {
+      if (session === undefined) return undefined
+      const row = await store.findTokenByHash(tx, hashToken(session))
+      if (row?.kind !== 'session' || (row.expires_at ?? '') <= now()) return undefined
+      return row.account_id ?? undefined
+    },
+
     endAll,
 
     /** Ends all sessions and personal tokens of an account that is deleted. */

@@ -32,8 +32,11 @@ export async function insertToken(tx: Tx, row: Insertable<AccessTokensTable>): P
 }
 
 /** The token with a value, of any owner: for authentication, which has no scope yet. */
-export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | undefined> {
-  return await db
+export async function findTokenByHash(
+  executor: Db | Tx,
+  hash: string,
+): Promise<TokenRow | undefined> {
+  return await executor
     .selectFrom('access_tokens')
     .selectAll()
     .where('hash', '=', hash)

@@ -95,6 +95,7 @@ export function createMembersService(deps: MembersDeps) {
     leaveAll,
     roleOf,
     addOwner,
+    addNewcomer,
     findInvitation,
     accept: acceptInvitation,
   })
@@ -162,12 +163,7 @@ async function inviteMember(
     .run(async (tx) => {
       // Those who invite at the same time wait for each other, so that the count is exact.
       await store.lockOwners(tx, workspaceId)
-      if ((await store.countMembers(tx, workspaceId)) >= maxMembers) {
-        throw new ApiError(
-          'LimitExceeded',
-          `A workspace has at most ${maxMembers} members and open invitations.`,
-        )
-      }
+      await requireRoom(tx, workspaceId)
       if (await isKnown(deps, tx, workspaceId, email)) throw alreadyThere(email)
       await store.insertMember(tx, member)
       const changes = { role: { to: member.role } }
@@ -463,6 +459,49 @@ async function addOwner(
     role: 'owner',
     created_at: createdAt,
   })
+}
+
+/**
+ * Makes somebody a member who has proven their address, with the role of their invitation if they are invited.
+ * @throws ApiError if the workspace is gone or full
+ */
+async function addNewcomer(
+  { ids, clock, domainEvents }: MembersDeps,
+  tx: Tx,
+  workspaceId: string,
+  { accountId, email, role }: { accountId: string; email: string; role: Role },
+): Promise<void> {
+  if ((await store.lockOwners(tx, workspaceId)).length === 0) {
+    throw new ApiError(
+      'Forbidden',
+      'The workspace of newcomers does not exist: ask the operator of this server to correct BOTSTEAD_OIDC_WORKSPACE.',
+    )
+  }
+  const invitation = await store.findByEmail(tx, workspaceId, email)
+  if (invitation !== undefined) {
+    await store.acceptInvitation(tx, invitation, accountId)
+    const isOpen = (invitation.invitation_expires_at ?? '') > isoTime(clock.now())
+    if (!isOpen) await store.patchMember(tx, workspaceId, invitation.id, { role })
+  } else {
+    await requireRoom(tx, workspaceId)
+    await store.insertMember(tx, {
+      id: ids.next('member'),
+      workspace_id: workspaceId,
+      account_id: accountId,
+      role,
+      created_at: isoTime(clock.now()),
+    })
+  }
+  await domainEvents.raise(tx, 'member.changed', { workspaceId, accountId })
+}
+
+/** @throws ApiError `LimitExceeded` if a workspace has as many members as it may have */
+async function requireRoom(tx: Tx, workspaceId: string): Promise<void> {
+  if ((await store.countMembers(tx, workspaceId)) < maxMembers) return
+  throw new ApiError(
+    'LimitExceeded',
+    `A workspace has at most ${maxMembers} members and open invitations.`,
+  )
 }
 
 /** The open invitation that a code accepts; undefined if it is unknown, was used or is too old. */

@@ -1,13 +1,15 @@
+import type { ProviderConfig } from '../../../config/single-sign-on-settings.js'
 import type { Addresses } from '../../../domain/addresses.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
+import type { Outgoing } from '../../../platform/outgoing/outgoing.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import type { MadeToken, SessionsService } from '../access/index.js'
 import type { AccountsService } from '../accounts/index.js'
-import type { AuditDeps } from '../audit/index.js'
+import type { Act, AuditDeps } from '../audit/index.js'
 import type { MailService } from '../mail/index.js'
 import type { MembersService } from '../members/index.js'
 import type { PasswordsService } from '../passwords/index.js'
@@ -26,8 +28,10 @@ export interface SignInDeps extends AuditDeps {
   accounts: Pick<
     AccountsService,
     | 'get'
+    | 'create'
     | 'findIn'
     | 'findMany'
+    | 'findFirst'
     | 'findByEmail'
     | 'changeEmail'
     | 'proveEmail'
@@ -35,9 +39,19 @@ export interface SignInDeps extends AuditDeps {
     | 'remove'
   >
   mail: MailService
-  members: Pick<MembersService, 'leaveAll'>
+  members: Pick<MembersService, 'leaveAll' | 'addNewcomer' | 'findInvitation' | 'accept'>
+  /** The provider with whose accounts people may sign in; undefined for none. */
+  singleSignOn: ProviderConfig | undefined
+  outgoing: Pick<Outgoing, 'send'>
   passwords: PasswordsService
-  sessions: Pick<SessionsService, 'begin' | 'endAll' | 'endAccount' | 'revokePersonal'>
+  sessions: Pick<SessionsService, 'begin' | 'ownerOf' | 'endAll' | 'endAccount' | 'revokePersonal'>
+}
+
+/** Details of a session that begins. */
+export interface SessionDetails {
+  note?: string | undefined
+  /** The act that the audit log has with it, if it is not the sign-in alone. */
+  act?: Act
 }
 
 /** A browser that was signed in. */

@@ -9,8 +9,11 @@ import type { MembersService } from '../members/index.js'
 import type { PasswordsService } from '../passwords/index.js'
 import type { SignedIn, SignInDeps } from './deps.js'
 import { forgottenJobs } from './forgotten.js'
+import { createProvider, type ProviderDeps, ProviderError } from './provider.js'
+import type { Progress } from './second-factor.js'
 import { deleteExpiredTickets } from './second-factor-store.js'
-import { createSignInService, type Progress, type SignInService } from './service.js'
+import { createSignInService, type SignInService } from './service.js'
+import { deleteExpiredAttempts } from './single-sign-on-store.js'
 import { deleteExpiredResets } from './store.js'
 
 export { createOperatorAccounts, type OperatorAccounts } from './operator.js'
@@ -34,15 +37,33 @@ export function createSignIn(deps: Deps): Feature {
     passwords: deps.passwords.service,
     sessions: deps.access.sessions,
   }
-  const service = createSignInService(parts)
+  const { singleSignOn: config } = deps
+  const provider = config && createProvider({ ...deps, config })
+  const service = createSignInService(parts, provider)
   return {
     name: 'sign-in',
-    routes: [...signInRoutes(service), ...securityRoutes(service)],
+    routes: [...signInRoutes(service), ...singleSignOnRoutes(service), ...securityRoutes(service)],
+    stop: async () => await provider?.close(),
     jobs: forgottenJobs(parts),
     sweeps: [
       (tx) => deleteExpiredResets(tx, isoTime(deps.clock.now())),
       (tx) => deleteExpiredTickets(tx, isoTime(deps.clock.now())),
+      (tx) => deleteExpiredAttempts(tx, isoTime(deps.clock.now())),
     ],
+  }
+}
+
+/** Reads the documents of a provider. @returns what is wrong with it; undefined for nothing */
+export async function checkProvider(deps: ProviderDeps): Promise<string | undefined> {
+  const provider = createProvider(deps)
+  try {
+    await provider.check()
+    return undefined
+  } catch (error) {
+    if (error instanceof ProviderError) return error.message
+    throw error
+  } finally {
+    await provider.close()
   }
 }
 
@@ -90,6 +111,32 @@ function signInRoutes(service: SignInService): Route[] {
     route(contract.signIn.reset, async (call) =>
       answer(await service.reset(call.body, call.browser), call),
     ),
+  ]
+}
+
+function singleSignOnRoutes(service: SignInService): Route[] {
+  return [
+    route(contract.signIn.startSingleSignOn, async (call) => {
+      const { url, secret } = await service.startSingleSignOn(call.body, call.browser)
+      call.keepSignOn(secret)
+      return { url }
+    }),
+
+    route(contract.signIn.finishSingleSignOn, async (call) => {
+      const { progress, returnTo } = await service.finishSingleSignOn(call.body, call.browser)
+      return { ...(progress !== undefined && answer(progress, call)), returnTo }
+    }),
+
+    route(contract.accountSecurity.connectSingleSignOn, async (call) => {
+      const { url, secret } = await service.connectSingleSignOn(call.actor, call.body, call.browser)
+      call.keepSignOn(secret)
+      return { url }
+    }),
+
+    route(contract.accountSecurity.disconnectSingleSignOn, async ({ actor, body, browser }) => {
+      await service.disconnectSingleSignOn(actor, body, browser)
+      return {}
+    }),
   ]
 }
 

@@ -12,6 +12,7 @@ import {
   deleteTicketsOf,
   listAccountsWithSecondFactor,
 } from './second-factor-store.js'
+import { deleteIdentities } from './single-sign-on-store.js'
 import { insertReset } from './store.js'
 
 export interface OperatorAccountsDeps {
@@ -59,7 +60,7 @@ export function createOperatorAccounts(deps: OperatorAccountsDeps) {
         return await addLink(tx, id)
       }),
 
-    /** Ends the sessions of an account, and its second factor if that is wanted. @returns the code of a link that sets its password */
+    /** Ends the sessions of an account and its connections with a provider, and its second factor if that is wanted. @returns the code of a link that sets its password */
     reset: async (
       email: string,
       { secondFactor = false }: { secondFactor?: boolean } = {},
@@ -67,6 +68,8 @@ export function createOperatorAccounts(deps: OperatorAccountsDeps) {
       await run(async (tx) => {
         const account = await accounts.findByEmail(tx, email.toLowerCase())
         if (account === undefined) throw new Error(`There is no account with the address ${email}.`)
+        // First, so that a sign-in with a provider at the same time ends before, and its session with the others.
+        await deleteIdentities(tx, account.id)
         await endSessions(deps, tx, account.id)
         await deleteTicketsOf(tx, account.id)
         if (secondFactor) await deleteSecondFactor(tx, account.id)

@@ -24,6 +24,9 @@ export interface Ticket {
   expiresAt: string
 }
 
+/** How far a sign-in came: a session, or the ticket of the second step. */
+export type Progress = { done: SignedIn } | { waiting: Ticket }
+
 /** A code that was right a moment ago, to be used up in the transaction of what it permits. */
 interface ProvenFactor {
   factor: store.SecondFactorRow

@@ -8,19 +8,28 @@ import { hashToken } from '../../../platform/ids.js'
 import type { AccountRow } from '../accounts/index.js'
 import { browsing } from '../audit/index.js'
 import { recordOfAccount, recordOwn } from '../members/index.js'
-import type { SignedIn, SignInDeps } from './deps.js'
+import type { SessionDetails, SignedIn, SignInDeps } from './deps.js'
 import { requestReset } from './forgotten.js'
+import type { Provider } from './provider.js'
 import {
   confirmSecondFactor,
   type FactorParts,
+  type Progress,
   removeSecondFactor,
   renewRecoveryCodes,
   signInWithSecondFactor,
   startSecondFactor,
-  type Ticket,
   ticketFor,
 } from './second-factor.js'
 import { countRecoveryCodes, deleteTicketsOf, findSecondFactor } from './second-factor-store.js'
+import {
+  connectSingleSignOn,
+  disconnectSingleSignOn,
+  finishSingleSignOn,
+  type SingleSignOnParts,
+  startSingleSignOn,
+} from './single-sign-on.js'
+import { deleteIdentities, listIdentities } from './single-sign-on-store.js'
 import * as store from './store.js'
 
 declare module '../../../platform/domain-events.js' {
@@ -32,15 +41,23 @@ declare module '../../../platform/domain-events.js' {
 
 export type SignInService = ReturnType<typeof createSignInService>
 
-/** How far a sign-in came: a session, or the ticket of the second step. */
-export type Progress = { done: SignedIn } | { waiting: Ticket }
-
-export function createSignInService(deps: SignInDeps) {
+export function createSignInService(deps: SignInDeps, provider: Provider | undefined) {
   const parts: FactorParts = {
     ...deps,
-    begin: (tx, accountId, browser, note) => begin(deps, tx, accountId, browser, note),
+    begin: (tx, accountId, browser, note) => begin(deps, tx, accountId, browser, { note }),
+  }
+  const signOn: SingleSignOnParts = {
+    ...deps,
+    provider,
+    proceed: (tx, accountId, browser, details) => proceed(deps, tx, accountId, browser, details),
   }
   return {
+    ...bound(signOn, {
+      startSingleSignOn,
+      finishSingleSignOn,
+      connectSingleSignOn,
+      disconnectSingleSignOn,
+    }),
     ...bound(deps, {
       withPassword: signInWithPassword,
       getWays,
@@ -70,21 +87,21 @@ async function signInWithPassword(
   const proven = await deps.passwords.prove(email, password, browser)
   return await deps.run(async (tx) => {
     await deps.passwords.settle(tx, proven)
-    return await proceed(deps, tx, proven.account.id, browser, note)
+    return await proceed(deps, tx, proven.account.id, browser, { note })
   })
 }
 
-/** Begins the session of an account whose password was proven, or asks for its second factor. */
+/** Begins the session of an account that was proven, or asks for its second factor. */
 async function proceed(
   deps: SignInDeps,
   tx: Tx,
   accountId: string,
   browser: Browser,
-  note = '',
+  details: SessionDetails = {},
 ): Promise<Progress> {
-  const ticket = await ticketFor(deps, tx, accountId, note)
+  const ticket = await ticketFor(deps, tx, accountId, details.note ?? '')
   if (ticket !== undefined) return { waiting: ticket }
-  return { done: await begin(deps, tx, accountId, browser, note) }
+  return { done: await begin(deps, tx, accountId, browser, details) }
 }
 
 async function begin(
@@ -92,17 +109,20 @@ async function begin(
   tx: Tx,
   accountId: string,
   browser: Browser,
-  note?: string,
+  details: SessionDetails,
 ): Promise<SignedIn> {
   return {
-    session: await sessions.begin(tx, accountId, browser, { note }),
+    session: await sessions.begin(tx, accountId, browser, details),
     device: await passwords.rememberDevice(tx, accountId, browser.device),
   }
 }
 
 /** What people may sign in with. */
-function getWays({ mail }: SignInDeps) {
-  return { mail: mail.isOn }
+function getWays({ mail, singleSignOn }: SignInDeps) {
+  return {
+    mail: mail.isOn,
+    ...(singleSignOn !== undefined && { singleSignOn: { name: singleSignOn.name } }),
+  }
 }
 
 async function getReset(
@@ -131,8 +151,9 @@ async function resetPassword(
     const isMoved =
       mailedTo !== null && (await deps.accounts.findIn(tx, account.id))?.email !== mailedTo
     if (isMoved) throw noReset()
-    await replacePassword(deps, tx, account.id, hash)
+    // First, because it locks what a sign-in with a provider locks before the password.
     if (mailedTo !== null) await proveAddress(deps, tx, account.id, isOperator)
+    await replacePassword(deps, tx, account.id, hash)
     const progress = await proceed(deps, tx, account.id, browser)
     // Otherwise the session that begins is recorded.
     if ('waiting' in progress) {
@@ -160,8 +181,10 @@ async function proveAddress(
   isOperator: boolean,
 ): Promise<void> {
   const isNew = await accounts.proveEmail(tx, accountId)
+  if (!isNew) return
+  await deleteIdentities(tx, accountId)
   // The operator has the server itself, and programs that would stop.
-  if (isNew && !isOperator) await sessions.revokePersonal(tx, accountId)
+  if (!isOperator) await sessions.revokePersonal(tx, accountId)
 }
 
 /** Sets a password, and ends what rests on the one before. @param keptSession id of the session that stays */
@@ -183,9 +206,14 @@ async function replacePassword(
 async function getSecurity({ db, passwords }: SignInDeps, { accountId }: AccountActor) {
   const password = await passwords.find(accountId)
   const since = (await findSecondFactor(db, accountId))?.since ?? undefined
+  const identities = await listIdentities(db, accountId)
   return {
     hasPassword: password !== undefined,
     ...(password !== undefined && { passwordChangedAt: password.changedAt }),
+    identities: identities.map(({ email, created_at }) => ({
+      ...(email !== null && { email }),
+      since: created_at,
+    })),
     ...(since !== undefined && {
       secondFactor: { since, recoveryCodesLeft: await countRecoveryCodes(db, accountId) },
     }),

@@ -95,7 +95,10 @@ describeSlow('sign-in with a password', (engine) => {
     })
     expect(await signIn(server(), 'nobody@example.org')).toEqual(wrong)
     expect(await signIn(server(), account.email)).toEqual(wrong)
-    expect(await server().client(cai).getAccountSecurity()).toEqual({ hasPassword: false })
+    expect(await server().client(cai).getAccountSecurity()).toEqual({
+      hasPassword: false,
+      identities: [],
+    })
   })
 
   it('never adopts a session that a browser has, and ends it', async () => {

@@ -36,11 +36,35 @@ export interface SignInTicketsTable {
   expires_at: string
 }
 
+/** Accounts at a provider, with which people sign in. An account has one at most of an issuer. */
+export interface AccountIdentitiesTable {
+  issuer: string
+  /** Id of the person at the issuer; unique there. */
+  subject: string
+  account_id: string
+  /** Address at the issuer when it was connected; null if none was verified. */
+  email: string | null
+  created_at: string
+}
+
+/** Sign-ins whose person is at the provider. */
+export interface SingleSignOnAttemptsTable {
+  /** SHA-256 of the state in hex. */
+  state: string
+  /** SHA-256 of the secret in the browser, in hex. */
+  browser: string
+  /** State, nonce and proof of the exchange, and where it leads, sealed. */
+  sealed: string
+  expires_at: string
+}
+
 declare module '../../../platform/db/schema.js' {
   interface Schema {
+    account_identities: AccountIdentitiesTable
     account_recovery_codes: AccountRecoveryCodesTable
     account_second_factors: AccountSecondFactorsTable
     password_resets: PasswordResetsTable
+    single_sign_on_attempts: SingleSignOnAttemptsTable
     sign_in_tickets: SignInTicketsTable
   }
 }

@@ -1,0 +1,19 @@
+import type { Config } from '../../../config/config.js'
+import { systemClock } from '../../../platform/clock.js'
+import { createAddressRules } from '../../../platform/outgoing/address-rules.js'
+import { createOutgoing } from '../../../platform/outgoing/outgoing.js'
+import { checkProvider } from '../../tenancy/sign-in/index.js'
+import { type Finding, failed, ok } from './finding.js'
+
+/** Reads the documents of the provider. Nobody is signed in. */
+export async function checkSingleSignOn({ singleSignOn, outgoing }: Config): Promise<Finding[]> {
+  if (singleSignOn === undefined) {
+    return [ok('none: people sign in with passwords (BOTSTEAD_OIDC_ISSUER)')]
+  }
+  await using others = createOutgoing({ rules: createAddressRules(outgoing) })
+  const fault = await checkProvider({ clock: systemClock, config: singleSignOn, outgoing: others })
+  if (fault === undefined) return [ok(`${singleSignOn.issuer} can be used`)]
+  return [
+    failed(fault, 'Correct BOTSTEAD_OIDC_ISSUER, or the provider: nobody can sign in with it.'),
+  ]
+}

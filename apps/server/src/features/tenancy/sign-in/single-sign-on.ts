@@ -1,0 +1,331 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { ProviderConfig } from '../../../config/single-sign-on-settings.js'
+import type { AccountActor } from '../../../domain/actor.js'
+import type { Browser } from '../../../domain/browser.js'
+import { isoTime } from '../../../platform/clock.js'
+import { decodeBoolean } from '../../../platform/db/columns.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import { hashToken, newToken } from '../../../platform/ids.js'
+import type { AccountRow } from '../accounts/index.js'
+import { type Act, browsing } from '../audit/index.js'
+import { recordOfAccount, recordOwn } from '../members/index.js'
+import { type Counted, countAttempt, forgiveAttempt } from '../passwords/index.js'
+import type { SessionDetails, SignInDeps } from './deps.js'
+import { type Expected, type Identity, type Provider, ProviderError } from './provider.js'
+import type { Progress } from './second-factor.js'
+import * as store from './single-sign-on-store.js'
+
+const minute = 60_000
+/** Milliseconds that a person has at the provider. */
+const attemptLifetime = 10 * minute
+
+export interface SingleSignOnParts extends SignInDeps {
+  /** Undefined where there is none. */
+  provider: Provider | undefined
+  /** Begins the session of an account that was proven, or asks for its second factor. */
+  proceed(tx: Tx, accountId: string, browser: Browser, details: SessionDetails): Promise<Progress>
+}
+
+/** State of a sign-in while the person is at the provider. */
+interface Kept extends Expected {
+  /** Path of the dashboard on which the person goes on. */
+  returnTo: string
+  /** The account that gets the identity; undefined for a sign-in. */
+  accountId?: string
+  /** Code of an invitation that a person without an account accepts. */
+  invitation?: string
+}
+
+/** A sign-in that began: the address of the provider, and the secret that the browser keeps. */
+export interface BegunSignOn {
+  url: string
+  secret: string
+}
+
+/** The account of a person, and the record of what their sign-in changed. */
+interface Found {
+  accountId: string
+  act?: Act
+  isNew?: boolean
+}
+
+export async function startSingleSignOn(
+  parts: SingleSignOnParts,
+  { returnTo = '/', invitation }: Body<typeof contract.signIn.startSingleSignOn>,
+  browser: Browser,
+): Promise<BegunSignOn> {
+  return await begin(parts, browser, { returnTo, ...(invitation !== undefined && { invitation }) })
+}
+
+/** Begins the connection of the caller's account with one at the provider. */
+export async function connectSingleSignOn(
+  parts: SingleSignOnParts,
+  actor: AccountActor,
+  { currentPassword, returnTo = '/' }: Body<typeof contract.accountSecurity.connectSingleSignOn>,
+  browser: Browser,
+): Promise<BegunSignOn> {
+  const account = await parts.accounts.get(actor)
+  const proven = await parts.passwords.proveOwn(account, currentPassword, browser)
+  const begun = await begin(parts, browser, { returnTo, accountId: account.id })
+  if (proven !== undefined) await parts.run((tx) => parts.passwords.settle(tx, proven))
+  return begun
+}
+
+/** Removes the connections of the caller's account. */
+export async function disconnectSingleSignOn(
+  deps: SignInDeps,
+  actor: AccountActor,
+  { currentPassword }: Body<typeof contract.accountSecurity.disconnectSingleSignOn>,
+  browser: Browser,
+): Promise<void> {
+  const { run, accounts, passwords, sessions } = deps
+  const account = await accounts.get(actor)
+  const proven = await passwords.proveOwn(account, currentPassword, browser)
+  await run(async (tx) => {
+    if ((await store.deleteIdentities(tx, account.id)) === 0) {
+      throw new ApiError('ResourceNotFound', 'The account is not connected with any provider.')
+    }
+    if (proven !== undefined) await passwords.settle(tx, proven)
+    await sessions.endAll(tx, account.id, actor.tokenId)
+    recordOwn(deps, tx, actor)
+  })
+}
+
+async function begin(
+  { run, clock, sealer, addresses, provider }: SingleSignOnParts,
+  browser: Browser,
+  kept: Omit<Kept, keyof Expected>,
+): Promise<BegunSignOn> {
+  if (provider === undefined) throw noProvider()
+  await run((tx) => countAttempt(tx, clock, countedBy(browser)))
+  const expected: Expected = {
+    state: newToken('bp_sso_'),
+    nonce: newToken('bp_sso_'),
+    verifier: newToken('bp_sso_'),
+  }
+  // The same in all tabs, so that each of them can finish.
+  const secret = browser.signOn?.startsWith('bp_sso_') ? browser.signOn : newToken('bp_sso_')
+  const url = await provider.begin(pageOf(addresses), expected).catch(refuse)
+  await run((tx) =>
+    store.insertAttempt(tx, {
+      state: hashToken(expected.state),
+      browser: hashToken(secret),
+      sealed: sealer.seal(JSON.stringify({ ...expected, ...kept } satisfies Kept)),
+      expires_at: isoTime(clock.now() + attemptLifetime),
+    }),
+  )
+  return { url, secret }
+}
+
+/** Bounds the sign-ins that are begun from a network address and not finished. */
+function countedBy({ address, isLocal }: Browser): Counted[] {
+  if (isLocal) return []
+  const refusal = 'Too many sign-ins were begun and not finished.'
+  return [{ key: `address:sso:${address}`, free: 100, maxPause: 5 * minute, refusal }]
+}
+
+/**
+ * Signs the person in who came back from the provider, or connects their account.
+ * @returns no progress for a connection: the session stays
+ */
+export async function finishSingleSignOn(
+  parts: SingleSignOnParts,
+  { query }: Body<typeof contract.signIn.finishSingleSignOn>,
+  browser: Browser,
+): Promise<{ progress: Progress | undefined; returnTo: string }> {
+  const { run, clock, addresses, provider, accounts } = parts
+  if (provider === undefined) throw noProvider()
+  const address = new URL(pageOf(addresses))
+  address.search = query
+  const kept = await takeKept(parts, address.searchParams.get('state') ?? '', browser)
+  const identity = await provider.finish(address, kept).catch(refuse)
+  requireDomain(provider.config, identity)
+  const operatorId = (await accounts.findFirst())?.id
+  return await run(async (tx) => {
+    await forgiveAttempt(tx, clock, countedBy(browser))
+    if (kept.accountId !== undefined) {
+      await connectOwn(parts, provider.config, tx, identity, kept.accountId, browser)
+      return { progress: undefined, returnTo: kept.returnTo }
+    }
+    const { name } = provider.config
+    const found = await accountOf(parts, provider.config, tx, identity, { ...kept, operatorId })
+    const { accountId, act, isNew = false } = found
+    // A second factor that comes into force at the same time ends this session, or is asked for.
+    await parts.passwords.hold(tx, accountId)
+    const details = { note: `Signed in with ${name}`, ...(act && { act }) }
+    const progress = await parts.proceed(tx, accountId, browser, details)
+    // Otherwise the session that begins is recorded.
+    if ('waiting' in progress && act !== undefined) {
+      recordOfAccount(parts, tx, { ...browsing(accountId, browser), accountId }, act)
+    }
+    return { progress, returnTo: isNew ? '/' : kept.returnTo }
+  })
+}
+
+/** The state of a sign-in that this browser began; it works once. */
+async function takeKept(
+  { run, clock, sealer }: SingleSignOnParts,
+  state: string,
+  { signOn = '' }: Browser,
+): Promise<Kept> {
+  const now = isoTime(clock.now())
+  const taken = await run((tx) => store.takeAttempt(tx, hashToken(state), hashToken(signOn), now))
+  if (taken !== undefined) return JSON.parse(sealer.open(taken.sealed))
+  throw refusal(
+    'This sign-in was not begun in this browser, was used already, or took longer than ten minutes. Begin again.',
+  )
+}
+
+function requireDomain({ domains, name }: ProviderConfig, { email }: Identity): void {
+  if (domains === undefined) return
+  if (email === undefined) throw unverified(name)
+  if (domains.includes(email.slice(email.lastIndexOf('@') + 1))) return
+  throw refusal(
+    `People with the address ${email} may not sign in with ${name} here: ask the operator of this server.`,
+  )
+}
+
+/** Connects the account that is signed in, if it still is. */
+async function connectOwn(
+  parts: SingleSignOnParts,
+  { name }: ProviderConfig,
+  tx: Tx,
+  identity: Identity,
+  accountId: string,
+  browser: Browser,
+): Promise<void> {
+  const known = await store.lockIdentity(tx, identity.issuer, identity.subject)
+  if ((await parts.sessions.ownerOf(tx, browser)) !== accountId) {
+    throw refusal('You were signed out meanwhile: sign in, and connect the account again.')
+  }
+  if (known?.account_id === accountId) return
+  if (known !== undefined) {
+    throw refusal(`This account of ${name} is connected with another account here.`)
+  }
+  if ((await store.findIdentityOf(tx, accountId, identity.issuer)) !== undefined) {
+    throw refusal(
+      `Your account is connected with another account of ${name}: remove that connection first.`,
+    )
+  }
+  await insert(parts, tx, identity, accountId)
+  recordOfAccount(parts, tx, { ...browsing(accountId, browser), accountId }, connection(identity))
+}
+
+/** The account of an identity, which is connected or made by its first sign-in. */
+async function accountOf(
+  parts: SingleSignOnParts,
+  config: ProviderConfig,
+  tx: Tx,
+  identity: Identity,
+  { operatorId, invitation }: Pick<Kept, 'invitation'> & { operatorId: string | undefined },
+): Promise<Found> {
+  const known = await store.lockIdentity(tx, identity.issuer, identity.subject)
+  if (known !== undefined) return { accountId: known.account_id }
+  const { email } = identity
+  if (email === undefined) throw unverified(config.name)
+  const account = await parts.accounts.findByEmail(tx, email)
+  if (account === undefined)
+    return await makeAccount(parts, config, tx, identity, email, invitation)
+  await requireOwner(config, tx, account, identity, operatorId)
+  await insert(parts, tx, identity, account.id)
+  return { accountId: account.id, act: connection(identity) }
+}
+
+/** @throws ApiError unless the address alone shows that an account is that of the person */
+async function requireOwner(
+  { name }: ProviderConfig,
+  tx: Tx,
+  account: AccountRow,
+  { issuer }: Identity,
+  operatorId: string | undefined,
+): Promise<void> {
+  const signIn = `Sign in as before, then connect it under "My account", "Sign-in".`
+  // Somebody else may have made that account, or changed its address, and wait for the owner of the address.
+  if (!decodeBoolean(account.email_verified)) {
+    throw refusal(
+      `There is an account with the address ${account.email}, but nobody has proven here that the address is theirs. ${signIn}`,
+    )
+  }
+  if (account.id === operatorId) {
+    throw refusal(
+      `The account of the operator of this server is not connected by itself. ${signIn}`,
+    )
+  }
+  // The address may have been given to somebody else at the provider.
+  if ((await store.findIdentityOf(tx, account.id, issuer)) !== undefined) {
+    throw refusal(
+      `The account with the address ${account.email} is connected with another account of ${name}. ${signIn}`,
+    )
+  }
+}
+
+/** The account of somebody who was invited, or who joins the workspace of newcomers. */
+async function makeAccount(
+  parts: SingleSignOnParts,
+  { workspaceId, role }: ProviderConfig,
+  tx: Tx,
+  identity: Identity,
+  email: string,
+  code: string | undefined,
+): Promise<Found> {
+  const { accounts, members } = parts
+  const found = code === undefined ? undefined : await members.findInvitation(tx, code)
+  const invitation = found?.email === email ? found : undefined
+  if (invitation === undefined && workspaceId === undefined) {
+    throw refusal(`There is no account with the address ${email}: ask for an invitation to it.`)
+  }
+  const accountId = await accounts.create(tx, { email, displayName: identity.name ?? email })
+  if (accountId === undefined) throw tooLate()
+  await accounts.proveEmail(tx, accountId)
+  if (invitation !== undefined) {
+    if (!(await members.accept(tx, invitation, accountId))) throw tooLate()
+  } else if (workspaceId !== undefined) {
+    await members.addNewcomer(tx, workspaceId, { accountId, email, role })
+  }
+  await insert(parts, tx, identity, accountId)
+  const joined = { role: { to: invitation?.role ?? role } }
+  const act = { resourceName: email, changes: { ...connection(identity).changes, ...joined } }
+  return { accountId, act, isNew: true }
+}
+
+async function insert(
+  { clock }: SingleSignOnParts,
+  tx: Tx,
+  { issuer, subject, email }: Identity,
+  account_id: string,
+): Promise<void> {
+  const created_at = isoTime(clock.now())
+  const row = { issuer, subject, account_id, email: email ?? null, created_at }
+  if (!(await store.insertIdentity(tx, row))) throw tooLate()
+}
+
+/** The record of a new connection. */
+function connection({ issuer, subject }: Identity) {
+  return { changes: { singleSignOn: { to: `${issuer} ${subject}` } } } satisfies Act
+}
+
+function pageOf({ base }: SignInDeps['addresses']): string {
+  return `${base()}/dashboard/sso`
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof ProviderError)) throw error
+  if (error.isAway) throw new ApiError('OperationTimeout', error.message, { cause: error })
+  throw refusal(error.message, error)
+}
+
+function refusal(message: string, cause?: unknown): ApiError {
+  return new ApiError('Forbidden', message, { cause })
+}
+
+function unverified(name: string): ApiError {
+  return refusal(`${name} has not verified your email address: verify it there first.`)
+}
+
+function tooLate(): ApiError {
+  return refusal('Another sign-in was faster. Sign in again.')
+}
+
+function noProvider(): ApiError {
+  return new ApiError('ResourceNotFound', 'This server has no single sign-on.')
+}
