@@ -15,6 +15,7 @@ import { JoinScreen, NoWorkspace } from './frame/join.js'
 import { ResetScreen } from './frame/reset.js'
 import { SignInScreen } from './frame/sign-in.js'
 import { mayBeSignedIn } from './frame/signed-in.js'
+import { SingleSignOnScreen } from './frame/single-sign-on.js'
 import { readRemembered } from './ui/remembered.js'
 import { ErrorPanel, Skeleton } from './ui/states.js'
 
@@ -65,6 +66,12 @@ const reset = createRoute({
   getParentRoute: () => root,
   path: '/reset',
   component: ResetScreen,
+})
+
+const singleSignOn = createRoute({
+  getParentRoute: () => root,
+  path: '/sso',
+  component: SingleSignOnScreen,
 })
 
 const frame = createRoute({
@@ -140,6 +147,7 @@ export const router = createRouter({
     signIn,
     join,
     reset,
+    singleSignOn,
     frame.addChildren([frameStart, ...screens]),
   ]),
   basepath: basePath === '' ? '/' : basePath,

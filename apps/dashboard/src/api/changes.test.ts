@@ -11,6 +11,7 @@ const withoutTable = [
   // The frame reads everything again.
   'createSession',
   'deleteAccount',
+  'finishSingleSignOn',
   'resetPassword',
   'signInWithPassword',
   'signInWithSecondFactor',
@@ -32,6 +33,9 @@ const withoutTable = [
   'rotateBotSigningSecrets',
   'rotateIntegrationSigningSecrets',
   'startSecondFactor',
+  // They lead to another page, and change nothing yet.
+  'connectSingleSignOn',
+  'startSingleSignOn',
 ]
 
 /** The operations that the dashboard calls by a function, without those that only read. */

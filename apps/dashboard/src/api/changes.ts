@@ -71,6 +71,7 @@ export const changes = {
   confirmSecondFactor: ['getAccountSecurity', 'listSessions'],
   renewRecoveryCodes: ['getAccountSecurity'],
   removeSecondFactor: ['getAccountSecurity'],
+  disconnectSingleSignOn: ['getAccountSecurity', 'listSessions'],
   retryJob: ['listJobs'],
   retryJobs: ['listJobs'],
   dropJob: ['listJobs'],

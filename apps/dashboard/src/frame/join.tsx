@@ -12,7 +12,7 @@ import { ErrorPanel, Skeleton } from '../ui/states.js'
 import { Time } from '../ui/time.js'
 import { noteFailure } from '../ui/toasts.js'
 import { useCodeOfAddress } from './code-of-address.js'
-import { Center, SignInForms } from './sign-in.js'
+import { Center, SignInForms, SingleSignOn } from './sign-in.js'
 import { endSession, signOut } from './sign-out.js'
 import { mayBeSignedIn, rememberSignedIn } from './signed-in.js'
 
@@ -112,10 +112,11 @@ function SignUp({ code, email, onSignedIn }: SignUpProps) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const [hasAccount, setHasAccount] = useState(false)
+  const target = { returnTo: `/join#${code}`, invitation: code }
   if (hasAccount) {
     return (
       <>
-        <SignInForms onDone={() => void onSignedIn()} />
+        <SignInForms target={target} onDone={() => void onSignedIn()} />
         <Button kind="quiet" onClick={() => setHasAccount(false)}>
           I have no account yet
         </Button>
@@ -158,6 +159,7 @@ function SignUp({ code, email, onSignedIn }: SignUpProps) {
           </>
         )}
       </Form>
+      <SingleSignOn target={target} />
       <Button kind="quiet" onClick={() => setHasAccount(true)}>
         I have an account: sign in first
       </Button>

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { basePath } from '../api/client.js'
 import { call, watchSession } from '../api/queries.js'
 import { useSignInWays } from '../api/sign-in-ways.js'
 import { Button } from '../ui/button.js'
@@ -22,6 +23,36 @@ interface SignInProps {
   onDone: () => void
 }
 
+interface SignInFormsProps extends SignInProps {
+  /** For a sign-in with a provider, which leaves the page. */
+  target: SignOnTarget
+}
+
+/** The target of a sign-in with a provider. */
+export interface SignOnTarget {
+  /** Path below `/dashboard` on which the person goes on. */
+  returnTo: string
+  /** Code of an invitation that a person without an account accepts. */
+  invitation?: string
+}
+
+/** Leads to the provider of this server, if it has one. */
+export function SingleSignOn({ target }: { target: SignOnTarget }) {
+  const ways = useSignInWays()
+  if (ways?.singleSignOn === undefined) return null
+  return (
+    <Form
+      submit={`Sign in with ${ways.singleSignOn.name}`}
+      onSubmit={async () => {
+        const { url } = await call({}, 'startSingleSignOn', target)
+        location.assign(url)
+      }}
+    >
+      {() => null}
+    </Form>
+  )
+}
+
 /** A page without the frame: one thing in its middle, under the name of the product. */
 export function Center({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
@@ -41,12 +72,13 @@ export function Center({ title, children }: { title: string; children: ReactNode
   )
 }
 
-/** Signs the browser in with address and password, or with a token. */
-export function SignInForms({ onDone }: SignInProps) {
+/** Signs the browser in with address and password, with a token, or with a provider. */
+export function SignInForms({ onDone, target }: SignInFormsProps) {
   const [hasToken, setHasToken] = useState(false)
   return (
     <>
       {hasToken ? <TokenForm onDone={onDone} /> : <PasswordForm onDone={onDone} />}
+      <SingleSignOn target={target} />
       <div className={styles.others}>
         <Button kind="quiet" onClick={() => setHasToken(!hasToken)}>
           {hasToken ? 'Use a password instead' : 'Use a token instead'}
@@ -279,7 +311,7 @@ export function SignInScreen() {
   return (
     <Center title="Sign in to Botstead">
       {error !== undefined && <ErrorPanel error={error} />}
-      <SignInForms onDone={() => void navigate({ to: '/' })} />
+      <SignInForms target={{ returnTo: '/' }} onDone={() => void navigate({ to: '/' })} />
     </Center>
   )
 }
@@ -296,6 +328,7 @@ export function SignInDialog() {
   return (
     <Dialog title="Your session has ended: sign in again" isRequired onClose={() => {}}>
       <SignInForms
+        target={{ returnTo: `${location.pathname}${location.search}`.slice(basePath.length) }}
         onDone={() => {
           setShown(false)
           void queries.resetQueries({ predicate: ({ state }) => state.error !== null })

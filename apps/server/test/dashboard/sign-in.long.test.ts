@@ -1,10 +1,11 @@
 import type { Page } from 'playwright-core'
-import { describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createOperatorAccounts } from '../../src/features/tenancy/sign-in/index.js'
 import { totpCode } from '../../src/features/tenancy/sign-in/totp.js'
 import { browserPath, newPage } from '../browser.js'
 import { engines } from '../engines.js'
 import { startTestServer, type TestServer, useServer } from '../harness.js'
+import { type IdentityProvider, registered, startIdentityProvider } from '../identity-provider.js'
 import { startMailServer } from '../mail-server.js'
 import { inDatabase } from '../tenancy/seed.js'
 import { addAccount, type Login } from '../tenant.js'
@@ -232,5 +233,97 @@ describe.skipIf(browserPath === undefined)(`mail for sign-in ${title}`, () => {
     } finally {
       await server.close()
     }
+  })
+})
+
+describe.skipIf(browserPath === undefined)(`single sign-on ${title}`, () => {
+  let provider: IdentityProvider
+  let server: TestServer
+  beforeAll(async () => {
+    const [engine] = engines
+    if (engine === undefined) throw new Error('There is no engine to test on')
+    provider = await startIdentityProvider()
+    server = await startTestServer(engine, {
+      BOTSTEAD_OIDC_ISSUER: provider.issuer,
+      BOTSTEAD_OIDC_CLIENT_ID: registered.clientId,
+      BOTSTEAD_OIDC_CLIENT_SECRET: registered.clientSecret,
+      BOTSTEAD_OIDC_NAME: 'Example ID',
+      BOTSTEAD_OIDC_DOMAINS: 'example.com',
+    })
+    await provider.register(server.url)
+  })
+  afterAll(async () => {
+    await server?.close()
+    await provider?.[Symbol.asyncDispose]()
+  })
+
+  /** Presses the button of the page of the provider. */
+  async function goOn(page: Page): Promise<void> {
+    const button = page.getByRole('button', { name: /^Continue as/ })
+    await button.waitFor()
+    await button.focus()
+    await page.keyboard.press('Enter')
+  }
+
+  it('joins by an invitation, and later signs in, by keys', async () => {
+    const email = 'dora@example.com'
+    provider.person = { sub: 'dora', email, email_verified: true, name: 'Dora' }
+    const { invitationUrl } = await server
+      .client()
+      .createWorkspaceMember({ email, role: 'developer' })
+    const page = await newPage()
+    await page.goto(invitationUrl)
+    await page.getByRole('button', { name: 'Sign in with Example ID' }).waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await goOn(page)
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+    expect(page.url()).not.toContain('code=')
+
+    const phone = await newPage({ viewport: { width: 360, height: 740 } })
+    await phone.goto(`${server.url}/dashboard/`)
+    const button = phone.getByRole('button', { name: 'Sign in with Example ID' })
+    await button.waitFor()
+    await expectAccessible(phone)
+    const scrolled = await phone.evaluate<number>('document.documentElement.scrollWidth')
+    expect(scrolled).toBeLessThanOrEqual(360)
+    const focused = () => phone.evaluate<string>('document.activeElement?.textContent ?? ""')
+    for (let each = 0; each < 6 && !(await focused()).includes('Example ID'); each++) {
+      await phone.keyboard.press('Tab')
+    }
+    expect(await focused()).toBe('Sign in with Example ID')
+    await phone.keyboard.press('Enter')
+    await goOn(phone)
+    await phone.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+  })
+
+  it('says in words why somebody is refused, and leads back', async () => {
+    provider.person = { sub: 'eve', email: 'eve@evil.example', email_verified: true, name: 'Eve' }
+    const page = await newPage()
+    await page.goto(`${server.url}/dashboard/sign-in`)
+    await page.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await goOn(page)
+    await page.getByText('People with the address eve@evil.example may not sign in').waitFor()
+    expect(page.url()).toBe(`${server.url}/dashboard/sso`)
+    await expectAccessible(page)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Sign in to Botstead' }).waitFor()
+  })
+
+  it('connects an account that has a password', async () => {
+    provider.person = { sub: 'cai', email: 'cai@example.com', email_verified: true, name: 'Cai' }
+    const cai = await addPerson(server)
+    const { page, open } = await openDashboard({ ...server, ...cai })
+    await open('account?tab=security')
+    await page.getByRole('button', { name: 'Connect with Example ID' }).click()
+    await page.getByRole('dialog').getByLabel('Current password').fill(password)
+    await page.keyboard.press('Enter')
+    await goOn(page)
+    await page.getByText('cai@example.com, connected').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Remove the connection' }).click()
+    await page.getByRole('dialog').getByLabel('Current password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Connect with Example ID' }).waitFor()
   })
 })

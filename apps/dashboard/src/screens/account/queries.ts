@@ -42,6 +42,12 @@ export function useAccountActions() {
     changePassword: async (password: string, currentPassword: string): Promise<void> => {
       await change({}, 'changePassword', { password, ...given(currentPassword) })
     },
+    /** @returns the address of the provider, which leads back to the path */
+    connectSingleSignOn: async (returnTo: string, currentPassword: string): Promise<string> =>
+      (await call({}, 'connectSingleSignOn', { returnTo, ...given(currentPassword) })).url,
+    disconnectSingleSignOn: async (currentPassword: string): Promise<void> => {
+      await change({}, 'disconnectSingleSignOn', given(currentPassword))
+    },
     /** Begins a second factor, which `confirmSecondFactor` puts into force. */
     startSecondFactor: async (currentPassword: string) =>
       await call({}, 'startSecondFactor', { currentPassword }),

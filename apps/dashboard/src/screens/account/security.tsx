@@ -4,6 +4,7 @@ import { NewPasswordField } from '../../ui/new-password.js'
 import { Pane, Part } from '../../ui/part.js'
 import { Time } from '../../ui/time.js'
 import { note } from '../../ui/toasts.js'
+import { IdentitiesPart } from './identities.js'
 import { type AccountProps, CurrentPasswordField } from './profile.js'
 import { useAccountActions } from './queries.js'
 import { SecondFactorPart } from './second-factor.js'
@@ -14,6 +15,7 @@ export function Security(props: AccountProps) {
     <Pane>
       <PasswordPart {...props} />
       <SecondFactorPart {...props} />
+      <IdentitiesPart {...props} />
     </Pane>
   )
 }

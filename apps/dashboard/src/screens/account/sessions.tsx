@@ -27,7 +27,8 @@ export function Sessions() {
             name: `${device || name || 'Unknown browser'}${current ? ' (this one)' : ''}`,
             facts: (
               <>
-                Signed in <Time at={session.createdAt} />
+                {device !== undefined && name !== '' && `${name}. `}Signed in{' '}
+                <Time at={session.createdAt} />
                 {address !== undefined && ` from ${address}`}, <LastUse at={session.lastUsedAt} />,
                 ends <Time at={session.expiresAt} />
               </>
