@@ -32,7 +32,10 @@ const isLoopback = (host: string) => /^(localhost|127\.[\d.]+|\[::1\])$/.test(ho
 const issuer = url('an https address such as https://login.example.com', (given) => {
   const isSafe =
     given.protocol === 'https:' || (given.protocol === 'http:' && isLoopback(given.hostname))
-  return isSafe && !given.search && !given.hash && !given.username ? given.href : undefined
+  const { username, password, search, hash, pathname } = given
+  // With the address of its documents, the issuer in them would not be compared.
+  const isBare = !search && !hash && !username && !password && !pathname.includes('/.well-known/')
+  return isSafe && isBare ? given.href : undefined
 })
 
 const domain: Kind<string> = {
@@ -91,7 +94,12 @@ export function readSingleSignOn(
       'BOTSTEAD_OIDC_ISSUER and BOTSTEAD_OIDC_CLIENT_ID must be set together, or neither.',
     )
   }
-  if (values.workspaceId !== undefined && values.domains === undefined) {
+  const { clientSecret, domains, workspaceId } = values
+  const isOrphan = clientSecret !== undefined || domains !== undefined || workspaceId !== undefined
+  if (address === undefined && clientId === undefined && isOrphan) {
+    problems.push('The settings BOTSTEAD_OIDC_... need BOTSTEAD_OIDC_ISSUER.')
+  }
+  if (workspaceId !== undefined && domains === undefined) {
     problems.push(
       'BOTSTEAD_OIDC_WORKSPACE needs BOTSTEAD_OIDC_DOMAINS: otherwise everybody with an account at the provider could join.',
     )

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Migration } from '../platform/db/migrate.js'
 
 /** Identities of accounts at a provider, and sign-ins whose person is there. */
@@ -9,17 +10,24 @@ export const singleSignOn: Migration = {
       .addColumn('issuer', 'text', (column) => column.notNull())
       .addColumn('subject', 'text', (column) => column.notNull())
       .addColumn('account_id', 'text', (column) =>
-        column.notNull().references('accounts.id').onDelete('cascade'),
+        column.references('accounts.id').onDelete('set null'),
       )
       .addColumn('email', 'text')
       .addColumn('created_at', 'text', (column) => column.notNull())
+      .addColumn('ended_at', 'text')
       .addPrimaryKeyConstraint('account_identities_key', ['issuer', 'subject'])
       .execute()
     await db.schema
       .createIndex('account_identities_by_account')
       .on('account_identities')
       .columns(['account_id', 'issuer'])
+      .execute()
+    await db.schema
+      .createIndex('account_identities_connected')
+      .on('account_identities')
+      .columns(['account_id', 'issuer'])
       .unique()
+      .where(sql<boolean>`ended_at is null`)
       .execute()
     await db.schema
       .createTable('single_sign_on_attempts')

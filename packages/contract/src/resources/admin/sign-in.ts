@@ -343,7 +343,8 @@ export const accountSecurity = {
     path: '/v1/admin/account/sso/remove',
     tag: 'Account',
     summary: 'Remove the connections of the caller with accounts of providers',
-    description: 'Ends all other sessions of the caller.',
+    description:
+      'Ends all other sessions of the caller. A sign-in with the provider does not connect the account again: only `connectSingleSignOn` does.',
     auth: 'account',
     permission: 'account:write',
     audit: 'account',

@@ -463,6 +463,7 @@ async function addOwner(
 
 /**
  * Makes somebody a member who has proven their address, with the role of their invitation if they are invited.
+ * @returns the role; undefined if the invitation was changed meanwhile
  * @throws ApiError if the workspace is gone or full
  */
 async function addNewcomer(
@@ -470,7 +471,7 @@ async function addNewcomer(
   tx: Tx,
   workspaceId: string,
   { accountId, email, role }: { accountId: string; email: string; role: Role },
-): Promise<void> {
+): Promise<Role | undefined> {
   if ((await store.lockOwners(tx, workspaceId)).length === 0) {
     throw new ApiError(
       'Forbidden',
@@ -478,9 +479,9 @@ async function addNewcomer(
     )
   }
   const invitation = await store.findByEmail(tx, workspaceId, email)
+  const isOpen = (invitation?.invitation_expires_at ?? '') > isoTime(clock.now())
   if (invitation !== undefined) {
-    await store.acceptInvitation(tx, invitation, accountId)
-    const isOpen = (invitation.invitation_expires_at ?? '') > isoTime(clock.now())
+    if (!(await store.acceptInvitation(tx, invitation, accountId))) return undefined
     if (!isOpen) await store.patchMember(tx, workspaceId, invitation.id, { role })
   } else {
     await requireRoom(tx, workspaceId)
@@ -493,6 +494,7 @@ async function addNewcomer(
     })
   }
   await domainEvents.raise(tx, 'member.changed', { workspaceId, accountId })
+  return isOpen ? invitation?.role : role
 }
 
 /** @throws ApiError `LimitExceeded` if a workspace has as many members as it may have */

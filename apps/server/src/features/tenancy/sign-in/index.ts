@@ -60,7 +60,7 @@ export async function checkProvider(deps: ProviderDeps): Promise<string | undefi
     await provider.check()
     return undefined
   } catch (error) {
-    if (error instanceof ProviderError) return error.message
+    if (error instanceof ProviderError) return [error.message, error.detail].join(' ').trim()
     throw error
   } finally {
     await provider.close()

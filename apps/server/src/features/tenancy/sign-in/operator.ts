@@ -12,7 +12,7 @@ import {
   deleteTicketsOf,
   listAccountsWithSecondFactor,
 } from './second-factor-store.js'
-import { deleteIdentities } from './single-sign-on-store.js'
+import { endIdentities } from './single-sign-on-store.js'
 import { insertReset } from './store.js'
 
 export interface OperatorAccountsDeps {
@@ -69,11 +69,14 @@ export function createOperatorAccounts(deps: OperatorAccountsDeps) {
         const account = await accounts.findByEmail(tx, email.toLowerCase())
         if (account === undefined) throw new Error(`There is no account with the address ${email}.`)
         // First, so that a sign-in with a provider at the same time ends before, and its session with the others.
-        await deleteIdentities(tx, account.id)
+        const ended = await endIdentities(tx, account.id, isoTime(deps.clock.now()))
         await endSessions(deps, tx, account.id)
         await deleteTicketsOf(tx, account.id)
         if (secondFactor) await deleteSecondFactor(tx, account.id)
-        const changes = { secondFactor: { to: secondFactor ? 'removed' : 'kept' } }
+        const changes = {
+          secondFactor: { to: secondFactor ? 'removed' : 'kept' },
+          ...(ended.length > 0 && { singleSignOn: { to: 'removed' } }),
+        }
         recordByOperator(deps, tx, 'operator.resetPassword', account.id, {
           resourceName: account.email,
           changes,

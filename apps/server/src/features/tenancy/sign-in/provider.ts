@@ -31,13 +31,16 @@ export class ProviderError extends Error {
   override name = 'ProviderError'
   /** Whether the provider did not respond, rather than refuse the person. */
   readonly isAway: boolean
+  /** For the operator: it may name addresses of the inner network. */
+  readonly detail: string | undefined
 
   constructor(
     message: string,
-    { isAway = false, cause }: { isAway?: boolean; cause?: unknown } = {},
+    { isAway = false, detail, cause }: { isAway?: boolean; detail?: string; cause?: unknown } = {},
   ) {
     super(message, { cause })
     this.isAway = isAway
+    this.detail = detail
   }
 }
 
@@ -130,8 +133,16 @@ export function createProvider({ clock, config, outgoing }: ProviderDeps) {
       })
     },
 
-    /** The address at which the person signs in. @throws ProviderError */
-    async begin(returnTo: string, { state, nonce, verifier }: Expected): Promise<string> {
+    /**
+     * The address at which the person signs in.
+     * @param asksAnew whether the provider asks who the person is although it knows: somebody else may have used the browser
+     * @throws ProviderError
+     */
+    async begin(
+      returnTo: string,
+      { state, nonce, verifier }: Expected,
+      asksAnew: boolean,
+    ): Promise<string> {
       try {
         const client = await import('openid-client')
         const address = client.buildAuthorizationUrl(await documents(), {
@@ -142,6 +153,7 @@ export function createProvider({ clock, config, outgoing }: ProviderDeps) {
           nonce,
           code_challenge: await client.calculatePKCECodeChallenge(verifier),
           code_challenge_method: 'S256',
+          ...(asksAnew && { prompt: 'login' }),
         })
         return address.href
       } catch (error) {
@@ -192,22 +204,26 @@ function toIdentity({ iss, sub }: IDToken, facts: Record<string, unknown>): Iden
   const isVerified = verified === true || verified === 'true'
   const isAddress =
     typeof email === 'string' && /^[^\s@\p{Cc}\p{Cf}]+@[^\s@\p{Cc}\p{Cf}]+$/u.test(email)
+  // Some other letters have a lower case that is one of ASCII: they would make the address that of somebody else.
+  const isPlain = isAddress && email.toLowerCase() === email.replaceAll(/[A-Z]/g, toLower)
   const shown = typeof name === 'string' ? printable(name).trim() : ''
   return {
     issuer: iss,
     subject: sub,
-    email: isVerified && isAddress && email.length <= 320 ? email.toLowerCase() : undefined,
+    email: isVerified && isPlain && email.length <= 320 ? email.toLowerCase() : undefined,
     name: shown === '' ? undefined : shown,
   }
 }
+
+const toLower = (text: string) => text.toLowerCase()
 
 /** Names the reason of a failure, and what to do next. */
 function explain(name: string, error: unknown): ProviderError {
   const cause = error instanceof Error ? error : new Error(String(error))
   const away = causeOf(cause)
   if (away !== undefined) {
-    const message = `${name} does not respond. ${away.message} Try again later, or sign in in another way.`
-    return new ProviderError(message, { isAway: true, cause })
+    const message = `${name} does not respond. Try again later, or sign in in another way.`
+    return new ProviderError(message, { isAway: true, detail: away.message, cause })
   }
   const { error: refusal, error_description: why } = cause as Error & Record<string, unknown>
   if (refusal === 'access_denied') {

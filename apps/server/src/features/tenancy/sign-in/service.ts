@@ -29,7 +29,7 @@ import {
   type SingleSignOnParts,
   startSingleSignOn,
 } from './single-sign-on.js'
-import { deleteIdentities, listIdentities } from './single-sign-on-store.js'
+import { endIdentities, listConnected } from './single-sign-on-store.js'
 import * as store from './store.js'
 
 declare module '../../../platform/domain-events.js' {
@@ -151,7 +151,8 @@ async function resetPassword(
     const isMoved =
       mailedTo !== null && (await deps.accounts.findIn(tx, account.id))?.email !== mailedTo
     if (isMoved) throw noReset()
-    // First, because it locks what a sign-in with a provider locks before the password.
+    // First, because it locks what a sign-in with a provider locks before the password. Somebody else may have made the connection.
+    await endIdentities(tx, account.id, isoTime(deps.clock.now()))
     if (mailedTo !== null) await proveAddress(deps, tx, account.id, isOperator)
     await replacePassword(deps, tx, account.id, hash)
     const progress = await proceed(deps, tx, account.id, browser)
@@ -182,7 +183,6 @@ async function proveAddress(
 ): Promise<void> {
   const isNew = await accounts.proveEmail(tx, accountId)
   if (!isNew) return
-  await deleteIdentities(tx, accountId)
   // The operator has the server itself, and programs that would stop.
   if (!isOperator) await sessions.revokePersonal(tx, accountId)
 }
@@ -206,7 +206,7 @@ async function replacePassword(
 async function getSecurity({ db, passwords }: SignInDeps, { accountId }: AccountActor) {
   const password = await passwords.find(accountId)
   const since = (await findSecondFactor(db, accountId))?.since ?? undefined
-  const identities = await listIdentities(db, accountId)
+  const identities = await listConnected(db, accountId)
   return {
     hasPassword: password !== undefined,
     ...(password !== undefined && { passwordChangedAt: password.changedAt }),
@@ -270,7 +270,7 @@ async function removeAccount(
   { currentPassword }: Body<typeof contract.accountSecurity.removeAccount>,
   browser: Browser,
 ): Promise<void> {
-  const { run, dialect, accounts, members, passwords, sessions, domainEvents } = deps
+  const { run, clock, dialect, accounts, members, passwords, sessions, domainEvents } = deps
   const account = await accounts.get(actor)
   const proven = await passwords.proveOwn(account, currentPassword, browser)
   // The oldest account is the operator's, so another one would take its place.
@@ -281,6 +281,8 @@ async function removeAccount(
     )
   }
   await run(async (tx) => {
+    // First, as all who also lock the password.
+    await endIdentities(tx, account.id, isoTime(clock.now()))
     if (proven !== undefined) await passwords.settle(tx, proven)
     await members.leaveAll(tx, actor)
     await sessions.endAccount(tx, account.id)

@@ -51,44 +51,76 @@ export async function lockIdentity(
   return await dialectOf(tx).lockRows(query).executeTakeFirst()
 }
 
-export async function findIdentityOf(
+/** Identities of an account, those that ended too. */
+export async function listIdentitiesOf(
   tx: Tx,
   accountId: string,
   issuer: string,
-): Promise<IdentityRow | undefined> {
+): Promise<IdentityRow[]> {
   return await tx
     .selectFrom('account_identities')
     .selectAll()
     .where('account_id', '=', accountId)
     .where('issuer', '=', issuer)
-    .executeTakeFirst()
+    .execute()
 }
 
-export async function listIdentities(executor: Db | Tx, accountId: string): Promise<IdentityRow[]> {
+/** The identities that an account is connected with. */
+export async function listConnected(executor: Db | Tx, accountId: string): Promise<IdentityRow[]> {
   return await executor
     .selectFrom('account_identities')
     .selectAll()
     .where('account_id', '=', accountId)
+    .where('ended_at', 'is', null)
     .orderBy('created_at')
     .orderBy('subject')
     .execute()
 }
 
-/** @returns false if it belongs to an account already, or the account has another one of the issuer */
-export async function insertIdentity(tx: Tx, row: IdentityRow): Promise<boolean> {
+/**
+ * Nobody else connects an account, or ends what it is connected with, until the transaction ends. Whoever also locks an
+ * identity that an account may have holds this first.
+ */
+export async function holdConnections(tx: Tx, accountId: string): Promise<void> {
+  await dialectOf(tx).holdName(tx, `identities:${accountId}`)
+}
+
+/** Connects an account with an identity, which is new or whose connection ended. @returns false if it belongs to an account, or the account has another one of the issuer */
+export async function connectIdentity(
+  tx: Tx,
+  row: IdentityRow & { account_id: string },
+): Promise<boolean> {
+  const { account_id, email, created_at, ended_at } = row
   const result = await tx
     .insertInto('account_identities')
     .values(row)
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .columns(['issuer', 'subject'])
+        .doUpdateSet({ account_id, email, created_at, ended_at })
+        .where((eb) =>
+          eb.or([
+            eb('account_identities.ended_at', 'is not', null),
+            eb('account_identities.account_id', 'is', null),
+          ]),
+        ),
+    )
     .executeTakeFirst()
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** @returns how many there were */
-export async function deleteIdentities(tx: Tx, accountId: string): Promise<number> {
-  const result = await tx
-    .deleteFrom('account_identities')
+/** Ends what an account is connected with. @returns the identities */
+export async function endIdentities(
+  tx: Tx,
+  accountId: string,
+  now: string,
+): Promise<IdentityRow[]> {
+  await holdConnections(tx, accountId)
+  return await tx
+    .updateTable('account_identities')
+    .set({ ended_at: now, email: null })
     .where('account_id', '=', accountId)
-    .executeTakeFirst()
-  return Number(result.numDeletedRows)
+    .where('ended_at', 'is', null)
+    .returningAll()
+    .execute()
 }

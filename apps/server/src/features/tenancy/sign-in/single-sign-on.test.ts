@@ -195,6 +195,13 @@ describeEachEngine('single sign-on', (engine) => {
     return { ...login, client }
   }
 
+  const resetByOperator = (email: string) =>
+    inDatabase(server, (tenants) =>
+      createOperatorAccounts({ ...tenants, passwords: tenants.slices.passwords.service }).reset(
+        email,
+      ),
+    )
+
   it('makes an account of a newcomer, with a role, a session that says so, and a record', async () => {
     const person = somebody()
     const browser = browserOf(person)
@@ -315,8 +322,12 @@ describeEachEngine('single sign-on', (engine) => {
   it.each([
     ['an address that is not verified', { email_verified: false }, /has not verified your email/],
     ['no address', { email: undefined }, /has not verified your email/],
-    ['a foreign domain', { email: 'a@evil.example' }, /a@evil\.example may not sign in with/],
-    ['a domain below', { email: 'a@sub.example.com' }, /may not sign in with/],
+    [
+      'a foreign domain',
+      { email: 'a@evil.example' },
+      /^People with your address at Example ID may not sign in here/,
+    ],
+    ['a domain below', { email: 'a@sub.example.com' }, /may not sign in here/],
     ['a domain in the name', { email: 'a@example.com@evil.example' }, /has not verified/],
   ])('refuses %s', async (_, more, message) => {
     const browser = browserOf({ ...somebody(), ...more } as PersonAtProvider)
@@ -344,7 +355,7 @@ describeEachEngine('single sign-on', (engine) => {
     const successor = somebody({ email: owner.email })
     const other = await browserOf(successor).signIn()
     expect(other.status).toBe(403)
-    expect(other.said.message).toMatch(/is connected with another account of Example ID/)
+    expect(other.said.message).toMatch(/is, or was, connected with another account of Example ID/)
   })
 
   it('never connects the account of the operator by itself', async () => {
@@ -396,9 +407,11 @@ describeEachEngine('single sign-on', (engine) => {
 
     await bea.client.disconnectSingleSignOn({ currentPassword: password })
     expect((await elsewhere.read('account/me')).status).toBe(401)
-    expect((await browserOf(person).signIn()).said.message ?? '').not.toMatch(/bea-connects/)
+    expect((await browserOf(person).signIn()).said.message).toMatch(/ask for an invitation/)
     const { records } = await bea.client.getAuditRecords({ id: bea.workspaceId })
-    expect(records.map(({ operation }) => operation)).toContain('disconnectSingleSignOn')
+    expect(records.find(({ operation }) => operation === 'disconnectSingleSignOn')).toMatchObject({
+      value: expect.stringContaining(person.sub),
+    })
     expect(records.filter(({ operation }) => operation === 'finishSingleSignOn')).toHaveLength(2)
   })
 
@@ -478,6 +491,11 @@ describeEachEngine('single sign-on', (engine) => {
     expect(members.filter(({ email }) => email === person.email)).toMatchObject([
       { role: 'manager', userId: expect.any(String) },
     ])
+    const { records } = await asOwner().getAuditRecords({ id: newcomers })
+    expect(records[0]).toMatchObject({
+      operation: 'finishSingleSignOn',
+      value: expect.stringContaining('manager'),
+    })
   })
 
   it('ends with the link of the operator, which removes the connection', async () => {
@@ -485,12 +503,61 @@ describeEachEngine('single sign-on', (engine) => {
     await addPerson(person.email)
     const browser = browserOf(person)
     await browser.signIn()
-    await inDatabase(server, (tenants) =>
-      createOperatorAccounts({ ...tenants, passwords: tenants.slices.passwords.service }).reset(
-        person.email,
-      ),
-    )
+    await resetByOperator(person.email)
     expect((await browser.read('account/me')).status).toBe(401)
+    // Whoever may have stolen the account at the provider does not come back, nor its next owner.
+    expect((await browserOf(person).signIn()).said.message).toMatch(
+      /was removed\. Sign in as before/,
+    )
+    const successor = browserOf(somebody({ email: person.email }))
+    expect((await successor.signIn()).said.message).toMatch(/is, or was, connected/)
+  })
+
+  it('ends with a new password by a link, whoever made the connection', async () => {
+    const person = somebody({ email: 'thief@example.com' })
+    const bea = await addPerson('bea-resets@example.com')
+    const code = await resetByOperator('bea-resets@example.com')
+    const thief = browserOf(person)
+    await thief.enter(bea.token)
+    const begun = await thief.call('account/sso', { currentPassword: password })
+    await thief.finish(await thief.walk(new URL(begun.said.url)))
+    expect((await bea.client.getAccountSecurity()).identities).toHaveLength(1)
+    const other = new TestBrowser(server)
+    const done = await other.call('sign-in/reset', { code, password: `${password} again` })
+    expect(done.status, done.said.message).toBe(201)
+    expect((await other.read('account/security')).said.identities).toEqual([])
+    expect((await browserOf(person).signIn()).status).toBe(403)
+  })
+
+  it('makes no second account of a person, nor one again that was deleted or had its connection removed', async () => {
+    const changing = somebody()
+    const browser = browserOf(changing)
+    await browser.signIn()
+    const moved = { email: `moved-${changing.email}` }
+    expect((await browser.call('account/email', moved, 'PUT')).status).toBe(200)
+    expect((await browser.call('account/sso/remove', {})).status).toBe(200)
+    const refused = await browserOf(changing).signIn()
+    expect(refused.said.message).toMatch(/ask for an invitation/)
+
+    const leaving = somebody()
+    const last = browserOf(leaving)
+    await last.signIn()
+    expect((await last.call('account/me', {})).status).toBe(200)
+    expect((await browserOf(leaving).signIn()).status).toBe(403)
+    const made = await asOwner().createWorkspaceMember({ email: leaving.email, role: 'viewer' })
+    const invitation = new URL(made.invitationUrl).hash.slice(1)
+    const invited = browserOf(leaving)
+    expect((await invited.signIn({ invitation })).status).toBe(201)
+    expect(await invited.account()).toMatchObject({ email: leaving.email })
+  })
+
+  it('asks the provider anew who connects an account', async () => {
+    const bea = await addPerson('bea-is-asked@example.com')
+    const browser = browserOf(somebody())
+    await browser.enter(bea.token)
+    const { said } = await browser.call('account/sso', { currentPassword: password })
+    expect(new URL(said.url).searchParams.get('prompt')).toBe('login')
+    expect((await browser.start()).searchParams.has('prompt')).toBe(false)
   })
 
   it('counts sign-ins that are begun from one address and not finished', async () => {
@@ -638,7 +705,10 @@ describe('a provider that is hostile or away', () => {
     forget()
     provider.metadata = { token_endpoint: 'http://10.0.0.1/token' }
     const { status, said } = await comeBack(good)
-    expect(said.message).toMatch(/10\.0\.0\.1/)
+    // The address is for the operator alone.
+    expect(said.message).toBe(
+      'Example ID does not respond. Try again later, or sign in in another way.',
+    )
     expect(status).toBe(504)
     provider.metadata = {}
     forget()
@@ -653,7 +723,9 @@ describe('a provider that is hostile or away', () => {
     }
     const { status, said } = await new TestBrowser(server).call('sign-in/sso', {})
     expect(status).toBe(504)
-    expect(said.message).toMatch(/^Example ID does not respond\. .* Try again later/)
+    expect(said.message).toMatch(
+      /^Example ID does not respond\. Try again later, or sign in in another way\.$/,
+    )
     provider.instead = {}
   }, 60_000)
 

@@ -13,6 +13,7 @@ import { type Counted, countAttempt, forgiveAttempt } from '../passwords/index.j
 import type { SessionDetails, SignInDeps } from './deps.js'
 import { type Expected, type Identity, type Provider, ProviderError } from './provider.js'
 import type { Progress } from './second-factor.js'
+import { deleteTicketsOf } from './second-factor-store.js'
 import * as store from './single-sign-on-store.js'
 
 const minute = 60_000
@@ -78,16 +79,20 @@ export async function disconnectSingleSignOn(
   { currentPassword }: Body<typeof contract.accountSecurity.disconnectSingleSignOn>,
   browser: Browser,
 ): Promise<void> {
-  const { run, accounts, passwords, sessions } = deps
+  const { run, clock, accounts, passwords, sessions } = deps
   const account = await accounts.get(actor)
   const proven = await passwords.proveOwn(account, currentPassword, browser)
   await run(async (tx) => {
-    if ((await store.deleteIdentities(tx, account.id)) === 0) {
+    const ended = await store.endIdentities(tx, account.id, isoTime(clock.now()))
+    if (ended.length === 0) {
       throw new ApiError('ResourceNotFound', 'The account is not connected with any provider.')
     }
     if (proven !== undefined) await passwords.settle(tx, proven)
+    await deleteTicketsOf(tx, account.id)
     await sessions.endAll(tx, account.id, actor.tokenId)
-    recordOwn(deps, tx, actor)
+    recordOwn(deps, tx, actor, {
+      changes: { singleSignOn: { from: ended.map(nameOf).join(', ') } },
+    })
   })
 }
 
@@ -105,7 +110,8 @@ async function begin(
   }
   // The same in all tabs, so that each of them can finish.
   const secret = browser.signOn?.startsWith('bp_sso_') ? browser.signOn : newToken('bp_sso_')
-  const url = await provider.begin(pageOf(addresses), expected).catch(refuse)
+  const isConnection = kept.accountId !== undefined
+  const url = await provider.begin(pageOf(addresses), expected, isConnection).catch(refuse)
   await run((tx) =>
     store.insertAttempt(tx, {
       state: hashToken(expected.state),
@@ -169,7 +175,11 @@ async function takeKept(
   { signOn = '' }: Browser,
 ): Promise<Kept> {
   const now = isoTime(clock.now())
-  const taken = await run((tx) => store.takeAttempt(tx, hashToken(state), hashToken(signOn), now))
+  // What nobody began costs no transaction.
+  const isPossible = state.startsWith('bp_sso_') && signOn.startsWith('bp_sso_')
+  const taken = isPossible
+    ? await run((tx) => store.takeAttempt(tx, hashToken(state), hashToken(signOn), now))
+    : undefined
   if (taken !== undefined) return JSON.parse(sealer.open(taken.sealed))
   throw refusal(
     'This sign-in was not begun in this browser, was used already, or took longer than ten minutes. Begin again.',
@@ -181,7 +191,7 @@ function requireDomain({ domains, name }: ProviderConfig, { email }: Identity): 
   if (email === undefined) throw unverified(name)
   if (domains.includes(email.slice(email.lastIndexOf('@') + 1))) return
   throw refusal(
-    `People with the address ${email} may not sign in with ${name} here: ask the operator of this server.`,
+    `People with your address at ${name} may not sign in here: ask the operator of this server.`,
   )
 }
 
@@ -194,15 +204,18 @@ async function connectOwn(
   accountId: string,
   browser: Browser,
 ): Promise<void> {
-  const known = await store.lockIdentity(tx, identity.issuer, identity.subject)
+  // Before the session is read: what ends it also ends connections.
+  await store.holdConnections(tx, accountId)
   if ((await parts.sessions.ownerOf(tx, browser)) !== accountId) {
     throw refusal('You were signed out meanwhile: sign in, and connect the account again.')
   }
-  if (known?.account_id === accountId) return
-  if (known !== undefined) {
+  const known = await store.lockIdentity(tx, identity.issuer, identity.subject)
+  if (known !== undefined && isConnected(known)) {
+    if (known.account_id === accountId) return
     throw refusal(`This account of ${name} is connected with another account here.`)
   }
-  if ((await store.findIdentityOf(tx, accountId, identity.issuer)) !== undefined) {
+  const others = await store.listConnected(tx, accountId)
+  if (others.some(({ issuer }) => issuer === identity.issuer)) {
     throw refusal(
       `Your account is connected with another account of ${name}: remove that connection first.`,
     )
@@ -220,12 +233,22 @@ async function accountOf(
   { operatorId, invitation }: Pick<Kept, 'invitation'> & { operatorId: string | undefined },
 ): Promise<Found> {
   const known = await store.lockIdentity(tx, identity.issuer, identity.subject)
-  if (known !== undefined) return { accountId: known.account_id }
+  if (known !== undefined && isConnected(known)) return { accountId: known.account_id }
   const { email } = identity
   if (email === undefined) throw unverified(config.name)
-  const account = await parts.accounts.findByEmail(tx, email)
-  if (account === undefined)
-    return await makeAccount(parts, config, tx, identity, email, invitation)
+  const found = await parts.accounts.findByEmail(tx, email)
+  if (found === undefined) {
+    const isKnown = known !== undefined
+    return await makeAccount(parts, config, tx, { ...identity, email, isKnown }, invitation)
+  }
+  await store.holdConnections(tx, found.id)
+  const account = await parts.accounts.findIn(tx, found.id)
+  if (account?.email !== email) throw tooLate()
+  if (known !== undefined) {
+    throw refusal(
+      `The connection with this account of ${config.name} was removed. ${signInAsBefore}`,
+    )
+  }
   await requireOwner(config, tx, account, identity, operatorId)
   await insert(parts, tx, identity, account.id)
   return { accountId: account.id, act: connection(identity) }
@@ -239,51 +262,55 @@ async function requireOwner(
   { issuer }: Identity,
   operatorId: string | undefined,
 ): Promise<void> {
-  const signIn = `Sign in as before, then connect it under "My account", "Sign-in".`
   // Somebody else may have made that account, or changed its address, and wait for the owner of the address.
   if (!decodeBoolean(account.email_verified)) {
     throw refusal(
-      `There is an account with the address ${account.email}, but nobody has proven here that the address is theirs. ${signIn}`,
+      `There is an account with your address, but nobody has proven here that the address is theirs. ${signInAsBefore}`,
     )
   }
   if (account.id === operatorId) {
     throw refusal(
-      `The account of the operator of this server is not connected by itself. ${signIn}`,
+      `The account of the operator of this server is not connected by itself. ${signInAsBefore}`,
     )
   }
   // The address may have been given to somebody else at the provider.
-  if ((await store.findIdentityOf(tx, account.id, issuer)) !== undefined) {
+  if ((await store.listIdentitiesOf(tx, account.id, issuer)).length > 0) {
     throw refusal(
-      `The account with the address ${account.email} is connected with another account of ${name}. ${signIn}`,
+      `The account with your address is, or was, connected with another account of ${name}. ${signInAsBefore}`,
     )
   }
 }
 
-/** The account of somebody who was invited, or who joins the workspace of newcomers. */
+/**
+ * The account of somebody who was invited, or who joins the workspace of newcomers. An identity that was connected before needs an
+ * invitation: members who were removed would come back.
+ */
 async function makeAccount(
   parts: SingleSignOnParts,
   { workspaceId, role }: ProviderConfig,
   tx: Tx,
-  identity: Identity,
-  email: string,
+  identity: Identity & { email: string; isKnown: boolean },
   code: string | undefined,
 ): Promise<Found> {
   const { accounts, members } = parts
+  const { email, isKnown } = identity
   const found = code === undefined ? undefined : await members.findInvitation(tx, code)
   const invitation = found?.email === email ? found : undefined
-  if (invitation === undefined && workspaceId === undefined) {
-    throw refusal(`There is no account with the address ${email}: ask for an invitation to it.`)
+  if (invitation === undefined && (workspaceId === undefined || isKnown)) {
+    throw refusal('There is no account with your address: ask for an invitation to it.')
   }
   const accountId = await accounts.create(tx, { email, displayName: identity.name ?? email })
   if (accountId === undefined) throw tooLate()
   await accounts.proveEmail(tx, accountId)
+  let given = invitation?.role
   if (invitation !== undefined) {
     if (!(await members.accept(tx, invitation, accountId))) throw tooLate()
   } else if (workspaceId !== undefined) {
-    await members.addNewcomer(tx, workspaceId, { accountId, email, role })
+    given = await members.addNewcomer(tx, workspaceId, { accountId, email, role })
+    if (given === undefined) throw tooLate()
   }
   await insert(parts, tx, identity, accountId)
-  const joined = { role: { to: invitation?.role ?? role } }
+  const joined = { role: { to: given } }
   const act = { resourceName: email, changes: { ...connection(identity).changes, ...joined } }
   return { accountId, act, isNew: true }
 }
@@ -295,13 +322,24 @@ async function insert(
   account_id: string,
 ): Promise<void> {
   const created_at = isoTime(clock.now())
-  const row = { issuer, subject, account_id, email: email ?? null, created_at }
-  if (!(await store.insertIdentity(tx, row))) throw tooLate()
+  const row = { issuer, subject, account_id, email: email ?? null, created_at, ended_at: null }
+  if (!(await store.connectIdentity(tx, row))) throw tooLate()
+}
+
+const signInAsBefore = 'Sign in as before, then connect it under "My account", "Sign-in".'
+
+function isConnected(row: store.IdentityRow): row is store.IdentityRow & { account_id: string } {
+  return row.account_id !== null && row.ended_at === null
+}
+
+/** An identity in a record. */
+function nameOf({ issuer, subject }: { issuer: string; subject: string }): string {
+  return `${issuer} ${subject}`
 }
 
 /** The record of a new connection. */
-function connection({ issuer, subject }: Identity) {
-  return { changes: { singleSignOn: { to: `${issuer} ${subject}` } } } satisfies Act
+function connection(identity: Identity) {
+  return { changes: { singleSignOn: { to: nameOf(identity) } } } satisfies Act
 }
 
 function pageOf({ base }: SignInDeps['addresses']): string {

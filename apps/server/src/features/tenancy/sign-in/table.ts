@@ -36,15 +36,21 @@ export interface SignInTicketsTable {
   expires_at: string
 }
 
-/** Accounts at a provider, with which people sign in. An account has one at most of an issuer. */
+/**
+ * Accounts at a provider, with which people sign in. An account is connected with one at most of an issuer. The row outlives the
+ * connection: otherwise the next sign-in would make it again.
+ */
 export interface AccountIdentitiesTable {
   issuer: string
   /** Id of the person at the issuer; unique there. */
   subject: string
-  account_id: string
+  /** Null after the account was deleted. */
+  account_id: string | null
   /** Address at the issuer when it was connected; null if none was verified. */
   email: string | null
   created_at: string
+  /** When the connection was removed; null while it is in force. */
+  ended_at: string | null
 }
 
 /** Sign-ins whose person is at the provider. */
