@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { describeEachEngine, engines } from '../../../../test/engines.js'
 import { startTestServer, type TestServer } from '../../../../test/harness.js'
 import {
@@ -10,6 +11,7 @@ import {
   startIdentityProvider,
 } from '../../../../test/identity-provider.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
+import { countWaiting } from '../../../../test/tenancy/waiting.js'
 import { addAccount } from '../../../../test/tenant.js'
 import { createOperatorAccounts } from './index.js'
 import { totpCode } from './totp.js'
@@ -528,6 +530,33 @@ describeEachEngine('single sign-on', (engine) => {
     expect((await other.read('account/security')).said.identities).toEqual([])
     expect((await browserOf(person).signIn()).status).toBe(403)
   })
+
+  it.runIf(engine.name === 'postgres')(
+    'ends with the link of the operator, also while it is made',
+    async () => {
+      const person = somebody({ email: 'late@example.com' })
+      const bea = await addPerson('bea-is-late@example.com')
+      const { id } = (await bea.client.getAccount()).account
+      const browser = browserOf(person)
+      await browser.enter(bea.token)
+      const begun = await browser.call('account/sso', { currentPassword: password })
+      const query = await browser.walk(new URL(begun.said.url))
+      const under: Promise<unknown>[] = []
+      await inDatabase(server, ({ run }) =>
+        run(async (tx) => {
+          // The connection waits where it is stored, and not yet to be seen.
+          await sql`select id from accounts where id = ${id} for update`.execute(tx)
+          under.push(browser.finish(query))
+          await vi.waitUntil(async () => (await countWaiting(tx)) === 1)
+          under.push(resetByOperator('bea-is-late@example.com'))
+          await vi.waitUntil(async () => (await countWaiting(tx)) === 2)
+        }),
+      )
+      await Promise.all(under)
+      expect((await bea.client.getAccountSecurity()).identities).toEqual([])
+      expect((await browserOf(person).signIn()).status).toBe(403)
+    },
+  )
 
   it('makes no second account of a person, nor one again that was deleted or had its connection removed', async () => {
     const changing = somebody()
