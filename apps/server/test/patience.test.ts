@@ -53,7 +53,8 @@ describe('the patience of a wait', () => {
 
   it('is as long as a test asks for, but never shorter than usual', () => {
     expect(secondsOf({}, 12_000)).toBe(12)
-    expect(secondsOf({ crowd: 100 }, 12_000)).toBe(240)
+    expect(secondsOf({ crowd: 100 }, 12_000)).toBe(100)
+    expect(secondsOf({ crowd: 100 }, 60_000)).toBe(360)
     expect(secondsOf({}, 1000)).toBe(5)
   })
 
