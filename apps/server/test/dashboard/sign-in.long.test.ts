@@ -303,7 +303,7 @@ describe.skipIf(browserPath === undefined)(`single sign-on ${title}`, () => {
     await page.goto(`${server.url}/dashboard/sign-in`)
     await page.getByRole('button', { name: 'Sign in with Example ID' }).click()
     await goOn(page)
-    await page.getByText('People with the address eve@evil.example may not sign in').waitFor()
+    await page.getByText('People with your address at Example ID may not sign in here').waitFor()
     expect(page.url()).toBe(`${server.url}/dashboard/sso`)
     await expectAccessible(page)
     await page.keyboard.press('Enter')
