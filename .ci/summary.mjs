@@ -1,7 +1,7 @@
 // Prints which test files took longest and which tests failed, then the one line that tools read, and fails when
 // anything failed. Arguments, three for each part: its name, the status with which it ended, and the file of its
 // report if it consists of tests.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
 const given = process.argv.slice(2)
@@ -19,7 +19,7 @@ function read(report) {
       numPendingTests,
       testResults = [],
     } = JSON.parse(readFileSync(report, 'utf8'))
-    const failures = testResults.flatMap(failuresOf)
+    const failures = [...testResults.flatMap(failuresOf), ...readErrors(report)]
     const lengths = testResults.map(({ name, startTime, endTime }) => ({
       file: relative(process.cwd(), name),
       milliseconds: endTime - startTime,
@@ -29,6 +29,11 @@ function read(report) {
   } catch {
     return { passed: 0, failed: 0, skipped: 0, failures: [], lengths: [] }
   }
+}
+
+/** Errors of no test that the reporter of the progress wrote beside a report. */
+function readErrors(report) {
+  return existsSync(`${report}.errors`) ? JSON.parse(readFileSync(`${report}.errors`, 'utf8')) : []
 }
 
 /** The failed tests of a file with their errors, or the file itself if it failed as a whole. */

@@ -44,6 +44,8 @@ interface Fault {
   of?: 'long' | 'both'
   /** Number of tests that `.ci/run` counts as passed, without those in other versions of Node. */
   passed: number
+  /** What `.ci/run` repeats at its end, if nothing else says so. */
+  repeated?: RegExp
 }
 
 const faults: Record<string, Fault> = {
@@ -61,6 +63,8 @@ const faults: Record<string, Fault> = {
 it('is killed', () => new Promise(() => process.kill(process.pid, 'SIGKILL')))
 `,
     passed: 2,
+    repeated:
+      /^Failed in npm test: .*Worker forks emitted error(.|\n)*Worker exited unexpectedly(.|\n)*^Failed in npm test: Files that did not end: apps\/server\/test\/bad\.test\.ts$/m,
   },
   'a rejection that nobody handles': {
     test: `import { it } from 'vitest'
@@ -70,6 +74,7 @@ it('rejects', async () => {
 })
 `,
     passed: 3,
+    repeated: /^Failed in npm test: Error: Nobody handles it\n +at .*bad\.test\.ts/m,
   },
   'no test': { files: { 'apps/server/test/good.test.ts': '' }, passed: 1 },
   'no test of the long run': {
@@ -257,7 +262,7 @@ describe.runIf(process.env.CI)('the gate', () => {
   })
 
   it.each(Object.entries(faults))('fails because of %s', async (_, fault) => {
-    const { test = '', files, passed, of } = fault
+    const { test = '', files, passed, of, repeated = /./ } = fault
     const root = await createCheckout({ ...files, 'apps/server/test/bad.test.ts': test })
     const ci = await run(root, '.ci/run', { WELL })
     expect(outcomeOf(ci)).toEqual({
@@ -267,6 +272,7 @@ describe.runIf(process.env.CI)('the gate', () => {
       check: 0,
       status: 1,
     })
+    expect(ci.output).toMatch(repeated)
   })
 
   it('fails because of a failing test beside a real PostgreSQL, with either command', async () => {

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import type {
   Reporter,
+  SerializedError,
   TestCase,
   TestModule,
   TestRunEndReason,
@@ -27,6 +28,7 @@ const whereRemembered = `node_modules/.cache/botstead/tests-${part}.json`
 /**
  * Says how long the tests take, and how far they are: a line every 15 seconds where the output is no terminal.
  * On a terminal the default reporter shows the same in place, so this one only says the length.
+ * Where a report in JSON is written, errors of no test are written beside it, for the summary of the gate.
  */
 class Progress implements Reporter {
   readonly #everyMs: number
@@ -81,16 +83,31 @@ class Progress implements Reporter {
   }
 
   async onTestRunEnd(
-    _files: readonly TestModule[],
-    _errors: readonly unknown[],
+    files: readonly TestModule[],
+    errors: readonly SerializedError[],
     reason: TestRunEndReason,
   ): Promise<void> {
     clearInterval(this.#timer)
+    await this.#writeErrors(files, errors)
     const root = this.#vitest?.config.root
     const isComplete = this.#isWhole && this.#files.done === this.#files.total
     if (root === undefined || !isComplete || reason === 'interrupted') return
     const milliseconds = Math.round(performance.now() - this.#startedAt)
     await remember(root, { milliseconds, tests: this.#tests.done })
+  }
+
+  /** A process of tests that dies, or a rejection that nobody handles, fails a run without failing a test. */
+  async #writeErrors(
+    files: readonly TestModule[],
+    errors: readonly SerializedError[],
+  ): Promise<void> {
+    const report = this.#vitest?.config.outputFile
+    if (errors.length === 0 || typeof report !== 'object' || report.json === undefined) return
+    const texts = errors.map(describeError)
+    const unfinished = files.filter((file) => ['queued', 'pending'].includes(file.state()))
+    const names = unfinished.map((file) => file.relativeModuleId)
+    if (names.length > 0) texts.push(`Files that did not end: ${names.join(', ')}`)
+    await writeFile(`${report.json}.errors`, JSON.stringify(texts))
   }
 
   #count(): void {
@@ -124,6 +141,11 @@ function lengthOf(last: WholeRun | undefined): string {
   return last === undefined
     ? `All of them take ${minutesOfPart} minutes on two cores; this machine has ${counted(availableParallelism(), 'core')}.`
     : `The last time, all of them took ${duration(last.milliseconds)} here: ${counted(last.tests, 'test')}.`
+}
+
+function describeError({ stack, message, cause }: SerializedError): string {
+  const text = stack ?? message
+  return cause === undefined ? text : `${text}\nCaused by: ${describeError(cause)}`
 }
 
 async function recall(root: string): Promise<WholeRun | undefined> {
