@@ -9,6 +9,7 @@ import {
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { getLoadablePath } from 'sqlite-vec'
 import { isDiskFull } from '../disk/free-space.js'
+import { uncut } from '../workers/thread-end.js'
 import { sqliteDialect } from './dialect.js'
 import { DatabaseFullError } from './errors.js'
 
@@ -65,40 +66,30 @@ export class SqliteConnection {
 
   constructor(file: string, role: SqliteRole) {
     this.#file = file
-    this.#database =
-      role === 'inspector'
-        ? openUnchanged(file)
-        : new DatabaseSync(file, { timeout: openingTimeout, allowExtension: true })
-    try {
-      for (const pragma of [...commonPragmas, ...pragmas[role]]) {
-        this.#database.exec(`pragma ${pragma}`)
-      }
-      // Unlike SQLite's own lower(), which leaves everything outside ASCII as it is.
-      this.#database.function('fold_case', { deterministic: true }, foldCase)
-      loadVectorFunctions(this.#database)
-    } catch (error) {
-      this.#database.close()
-      throw error
-    }
+    this.#database = uncut(() => openDatabase(file, role))
   }
 
   /** False also after an error so bad that SQLite itself rolled everything back. */
   get inTransaction(): boolean {
-    return this.#database.isTransaction
+    return uncut(() => this.#database.isTransaction)
   }
 
   /** Runs statements that take no parameters and return nothing. */
   exec(sql: string): void {
-    this.#database.exec(sql)
+    uncut(() => this.#database.exec(sql))
   }
 
-  /** A statement that its owner keeps for the life of the connection. */
+  /** A statement that its owner keeps for the life of the connection. Threads that end do not use it. */
   prepare(sql: string): StatementSyncInstance {
     return this.#database.prepare(sql)
   }
 
   /** Runs a query, at once. */
-  execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
+  execute<R>(query: CompiledQuery): QueryResult<R> {
+    return uncut(() => this.#execute<R>(query))
+  }
+
+  #execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
     try {
       const cached = this.#statements.get(sql) ?? this.#prepareQuery(sql)
       // A Map keeps the order of insertion: the first entry is the one not used for longest.
@@ -154,7 +145,24 @@ export class SqliteConnection {
 
   close(): void {
     this.#statements.clear()
-    this.#database.close()
+    uncut(() => this.#database.close())
+  }
+}
+
+function openDatabase(file: string, role: SqliteRole): DatabaseSyncInstance {
+  const database =
+    role === 'inspector'
+      ? openUnchanged(file)
+      : new DatabaseSync(file, { timeout: openingTimeout, allowExtension: true })
+  try {
+    for (const pragma of [...commonPragmas, ...pragmas[role]]) database.exec(`pragma ${pragma}`)
+    // Unlike SQLite's own lower(), which leaves everything outside ASCII as it is.
+    database.function('fold_case', { deterministic: true }, foldCase)
+    loadVectorFunctions(database)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
   }
 }
 

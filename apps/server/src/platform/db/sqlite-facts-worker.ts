@@ -1,4 +1,5 @@
 import { DatabaseSync } from '@photostructure/sqlite'
+import { uncut } from '../workers/thread-end.js'
 import { serveThread } from '../workers/thread-task.js'
 import type { TableCount } from './snapshot.js'
 
@@ -13,7 +14,11 @@ const ownTables = `select name from sqlite_schema where type = 'table'
   and name not like 'sqlite\\_%' escape '\\' and sql not like 'create virtual %' order by name`
 
 /** Counts rows in a thread of its own: for a large file this takes minutes. */
-serveThread<undefined, string, SqliteFacts>(async () => async (file) => {
+serveThread<undefined, string, SqliteFacts>(
+  async () => async (file) => uncut(() => readFacts(file)),
+)
+
+function readFacts(file: string): SqliteFacts {
   const database = new DatabaseSync(file)
   try {
     // One file without a log, so that it can be moved and read as it is.
@@ -35,4 +40,4 @@ serveThread<undefined, string, SqliteFacts>(async () => async (file) => {
   } finally {
     database.close()
   }
-})
+}

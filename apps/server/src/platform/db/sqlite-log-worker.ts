@@ -1,11 +1,14 @@
 import { DatabaseSync } from '@photostructure/sqlite'
+import { uncut } from '../workers/thread-end.js'
 import { serveThread } from '../workers/thread-task.js'
 
 /** Milliseconds to wait for who reads or writes; another attempt follows later. */
 const patienceMs = 200
 
+serveThread<undefined, string, boolean>(async () => async (file) => uncut(() => empty(file)))
+
 /** Moves the log of a SQLite file into it and empties it. Returns whether nobody kept it from doing so. */
-serveThread<undefined, string, boolean>(async () => async (file) => {
+function empty(file: string): boolean {
   const database = new DatabaseSync(file, { timeout: patienceMs })
   try {
     database.exec('pragma synchronous = full')
@@ -14,4 +17,4 @@ serveThread<undefined, string, boolean>(async () => async (file) => {
   } finally {
     database.close()
   }
-})
+}

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { countAlive } from '../../../test/garbage.js'
 import type { ThreadOrder } from '../../../test/programs/thread-tasks.js'
@@ -183,6 +184,35 @@ describe('a thread pool', () => {
     await vi.advanceTimersByTimeAsync(limit)
     vi.useRealTimers()
     expect(await pool.run(echo(1))).toEqual(['setup', 1])
+  })
+
+  // An add-on in C++ whose call is cut ends the process, and with it these tests.
+  const range = 'with recursive n (n) as (select 1 union all select n + 1 from n where n < 5000)'
+  it.each([
+    ['reads many rows', `${range} select n, 'row ' || n from n`],
+    ['counts', `${range} select count(*), 'row ' || max(n) from n`],
+    ['calls functions in JavaScript', `${range} select max(fold_case('ROW ' || n)) from n`],
+    ['fails', 'select n from nothing'],
+  ])('ends threads in the middle of a query that %s', async (_, sql) => {
+    for (let round = 0; round < 10; round++) {
+      const pool = open()
+      const started = new SharedArrayBuffer(4)
+      const querying = pool.run({ do: 'query', started, sql })
+      const refused = expect(querying).rejects.toThrow('The thread pool is closed')
+      await vi.waitUntil(() => Atomics.load(new Int32Array(started), 0) === 1, { interval: round })
+      await pool[Symbol.asyncDispose]()
+      await refused
+    }
+  })
+
+  it('ends threads that load their code', async () => {
+    for (let round = 0; round < 5; round++) {
+      const pool = open()
+      const refused = expect(pool.run(echo(round))).rejects.toThrow('The thread pool is closed')
+      await setTimeout(round * 20)
+      await pool[Symbol.asyncDispose]()
+      await refused
+    }
   })
 
   it('keeps no result once it was returned', async () => {

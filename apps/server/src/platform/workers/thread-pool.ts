@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { createGate, type Load, WorkerLimitError } from './gate.js'
-import type { ThreadReady, ThreadResult } from './thread-task.js'
+import { createEndState, endThread } from './thread-end.js'
+import type { ThreadData, ThreadReady, ThreadResult } from './thread-task.js'
 import { createTimeLimit, type TimeLimit } from './time-limit.js'
 import { resolveThreadEntry, type ThreadEntry } from './worker-entry.js'
 
@@ -189,7 +190,7 @@ interface Thread<Input, Output> {
   isReady(): boolean
   /** Calls back once the thread starts; never if it has started or ends before. */
   onceReady(callback: () => void): void
-  /** Ends the thread. A call into the database that it is in the middle of is not cut short. */
+  /** Ends the thread. What it runs in `uncut` is not cut short. */
   end(): void
   /** Resolves with the reason once the thread has ended. */
   readonly ended: Promise<ThreadEndError>
@@ -201,10 +202,11 @@ function startThread<Input, Output>(
   setup: unknown,
   memoryLimitMb: number,
 ): Thread<Input, Output> {
+  const endState = createEndState()
   const worker = new Worker(entry.code, {
     eval: entry.isScript,
     execArgv: entry.execArgv,
-    workerData: setup,
+    workerData: { setup, endState } satisfies ThreadData,
     // It needs no secrets of the server: it opens what its setup names.
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb },
@@ -262,7 +264,7 @@ function startThread<Input, Output>(
     },
     end() {
       worker.ref()
-      void worker.terminate()
+      endThread(worker, endState)
     },
   }
 }

@@ -1,6 +1,14 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { allowEnd } from './thread-end.js'
+
+/** What a pool starts a thread with. */
+export interface ThreadData {
+  setup: unknown
+  /** See `createEndState`. */
+  endState: Int32Array<SharedArrayBuffer>
+}
 
 /** The result of a task in a thread. */
 export type ThreadResult<Output> =
@@ -15,6 +23,8 @@ export interface ThreadReady {
 /**
  * Makes the thread a worker of a thread pool; to be called once by the pool's entry module.
  *
+ * The pool ends a thread at any time, but not within `uncut`: what calls an add-on runs there.
+ *
  * @param prepare gets what the pool gives every thread, and returns what does one task; inputs and
  *   outputs are cloned
  */
@@ -23,8 +33,10 @@ export function serveThread<Setup, Input, Output>(
 ): void {
   if (parentPort === null) throw new Error('This module runs in a thread of a pool')
   const port = parentPort
+  const { setup, endState } = workerData as ThreadData
   yieldToEventLoop()
-  const prepared = prepare(workerData)
+  allowEnd(endState)
+  const prepared = prepare(setup as Setup)
   // A thread that cannot begin ends with the reason instead of failing every task with it.
   prepared.then(
     () => port.postMessage({ ready: true } satisfies ThreadReady),
