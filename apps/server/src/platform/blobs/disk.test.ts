@@ -155,11 +155,11 @@ describe('an interrupted put', () => {
   it('fails when its draft was taken for a leftover', async () => {
     const { store, folder } = await makeStore()
     const slow = stalled(Buffer.alloc(1024 * 1024))
-    const attempt = store.put(key, slow)
+    const failed = expect(store.put(key, slow)).rejects.toMatchObject({ code: 'ENOENT' })
     const other = await openDiskBlobStore(folder)
     await vi.waitUntil(async () => (await other.sweepTemporary(0)) === 1)
     slow.push(null)
-    await expect(attempt).rejects.toMatchObject({ code: 'ENOENT' })
+    await failed
     expect(await store.head(key)).toBeUndefined()
   })
 })
