@@ -66,6 +66,20 @@ describeSlow('a tunnel of a workspace that was deleted at another process', (eng
       expect(rows).toEqual([{ workspace_id: null }])
     })
   })
+
+  it('an open tunnel says so when its lease is not prolonged, before a hint comes', async () => {
+    using tool = await openTunnel(server(), { onCall: (call) => call.respond(output({})) })
+    const { act } = await installAt(server(), tool.url)
+    expect(await act()).toEqual({})
+    await inDatabase(server(), ({ run }) =>
+      run((tx) => tx.deleteFrom('tunnels').where('id', '=', tool.id).execute()),
+    )
+    server().clock.advance(minute)
+    expect(await tool.closed).toEqual({
+      code: 4000,
+      reason: 'the workspace of this tunnel was deleted',
+    })
+  })
 })
 
 describeSlow('a call that another process has sent through a tunnel', (engine) => {

@@ -98,7 +98,7 @@ export class Registry {
     this.#onReady = onReady
     this.waits = createWaits(deps)
     this.#takeSlot = createSlots(deps.limits)
-    this.#leases = leasesOf(deps, this.#open)
+    this.#leases = leasesOf(deps, this.#open, (connection) => this.#lookSoon(connection))
     this.#stopListening = deps.bus.subscribe(
       { topic: tunnelTopic },
       {
@@ -323,10 +323,11 @@ export class Registry {
   }
 }
 
-/** The leases of the open connections of this process. */
+/** The leases of the open connections of this process. @param lose finds out why a connection lost its tunnel, and closes it */
 function leasesOf(
   { clock, timers, log, leaseMs, run }: RegistryDeps,
   open: ReadonlyMap<string, TunnelConnection>,
+  lose: (connection: TunnelConnection) => void,
 ): Leases {
   return createLeases<TunnelConnection>({
     clock,
@@ -343,7 +344,7 @@ function leasesOf(
       const stillHeld = new Set(kept.map(({ connection }) => connection))
       return ({ id }) => stillHeld.has(id)
     },
-    lose: (connection) => connection.close(tunnelCodes.idConflict, 'tunnel id is used elsewhere'),
+    lose,
     fault: 'the leases of tunnels could not be prolonged',
   })
 }
