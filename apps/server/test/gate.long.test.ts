@@ -44,7 +44,7 @@ interface Fault {
   of?: 'long' | 'both'
   /** Number of tests that `.ci/run` counts as passed, without those in other versions of Node. */
   passed: number
-  /** What `.ci/run` repeats at its end, if nothing else says so. */
+  /** What `.ci/run` repeats at its end; anything by default. */
   repeated?: RegExp
 }
 

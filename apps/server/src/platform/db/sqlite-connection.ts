@@ -79,7 +79,7 @@ export class SqliteConnection {
     uncut(() => this.#database.exec(sql))
   }
 
-  /** A statement that its owner keeps for the life of the connection. Threads that end do not use it. */
+  /** A statement that its owner keeps for the life of the connection. Not for threads of a pool: its calls are not in `uncut`. */
   prepare(sql: string): StatementSyncInstance {
     return this.#database.prepare(sql)
   }

@@ -5,10 +5,10 @@ import { serveThread } from '../workers/thread-task.js'
 /** Milliseconds to wait for who reads or writes; another attempt follows later. */
 const patienceMs = 200
 
-serveThread<undefined, string, boolean>(async () => async (file) => uncut(() => empty(file)))
+serveThread<undefined, string, boolean>(async () => async (file) => uncut(() => emptyLog(file)))
 
 /** Moves the log of a SQLite file into it and empties it. Returns whether nobody kept it from doing so. */
-function empty(file: string): boolean {
+function emptyLog(file: string): boolean {
   const database = new DatabaseSync(file, { timeout: patienceMs })
   try {
     database.exec('pragma synchronous = full')

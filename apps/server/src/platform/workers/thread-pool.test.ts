@@ -1,12 +1,23 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { countAlive } from '../../../test/garbage.js'
 import type { ThreadOrder } from '../../../test/programs/thread-tasks.js'
-import { programEntry } from '../../../test/programs.js'
+import { programEntry, programPath } from '../../../test/programs.js'
 import { createThreadPool, type ThreadPool, type ThreadPoolOptions } from './thread-pool.js'
 
 /** Milliseconds for a task. No real one takes as long, also on a busy machine. */
 const limit = 25_000
+
+/** Ends a process while a thread of it counts rows. */
+async function runProgram(how: string, rows: string) {
+  const words = [programPath('exit-in-query'), how, rows]
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'inherit', 'pipe'] })
+  const [errors, exit] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  return { errors, exit }
+}
 
 describe('a thread pool', () => {
   const pools: ThreadPool<ThreadOrder, unknown>[] = []
@@ -113,6 +124,9 @@ describe('a thread pool', () => {
     vi.useRealTimers()
     await refused
     expect(await pool.run(echo(1))).toEqual(['setup', 1])
+    expect(errors.map(({ message }) => message)).toEqual([
+      `The thread ended: The task took longer than ${limit} ms`,
+    ])
   })
 
   it('leaves a thread the time to start, however short the time for a task is', async () => {
@@ -203,6 +217,20 @@ describe('a thread pool', () => {
       await pool[Symbol.asyncDispose]()
       await refused
     }
+  })
+
+  it.each([
+    ['exits', 'exit', 3],
+    ['has a fault', 'throw', 1],
+  ])('lets a query end when the process %s', async (_, how, status) => {
+    expect(await runProgram(how, '20000')).toMatchObject({ exit: [status, null] })
+  })
+
+  it('leaves a process two seconds for a query, which is killed then', async () => {
+    expect(await runProgram('exit', '1e12')).toEqual({
+      exit: [null, 'SIGKILL'],
+      errors: 'A statement of the database does not end, the process is killed.\n',
+    })
   })
 
   it('ends threads that load their code', async () => {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { createGate, type Load, WorkerLimitError } from './gate.js'
-import { createEndState, endThread } from './thread-end.js'
+import { awaitAtExit, createEndState, endThread } from './thread-end.js'
 import type { ThreadData, ThreadReady, ThreadResult } from './thread-task.js'
 import { createTimeLimit, type TimeLimit } from './time-limit.js'
 import { resolveThreadEntry, type ThreadEntry } from './worker-entry.js'
@@ -22,7 +22,7 @@ export interface ThreadPoolOptions {
   timeLimitMs: number
   /** Megabytes of JavaScript heap for one thread. */
   memoryLimitMb: number
-  /** Called for threads that end by themselves. */
+  /** Called for threads that end before their pool does: by a fault, or because a task took too long. */
   onError(error: Error): void
 }
 
@@ -113,11 +113,10 @@ export function createThreadPool<Input, Output>(
       const stop = new AbortController()
       let thread: Thread<Input, Output> | undefined
       const limit = createTimeLimit({ work: options.timeLimitMs, start: startLimitMs }, () => {
-        stop.abort(
-          new WorkerLimitError('time', `The task took longer than ${options.timeLimitMs} ms`),
-        )
+        const reason = `The task took longer than ${options.timeLimitMs} ms`
+        stop.abort(new WorkerLimitError('time', reason))
         // Also when nobody waits for the task any more: its place would be lost.
-        thread?.end()
+        thread?.end(reason)
       })
       const giveUp = () => stop.abort(signal?.reason)
       signal?.addEventListener('abort', giveUp, { once: true })
@@ -162,7 +161,7 @@ export function createThreadPool<Input, Output>(
       closed = new Error('The thread pool is closed')
       gate.close(closed)
       const threads = [...alive]
-      for (const thread of threads) thread.end()
+      for (const thread of threads) thread.end('The thread pool is closed')
       await Promise.all(threads.map((thread) => thread.ended))
     },
   }
@@ -190,8 +189,8 @@ interface Thread<Input, Output> {
   isReady(): boolean
   /** Calls back once the thread starts; never if it has started or ends before. */
   onceReady(callback: () => void): void
-  /** Ends the thread. What it runs in `uncut` is not cut short. */
-  end(): void
+  /** Ends the thread, once a call in `uncut` has finished. @param reason for the error of its task */
+  end(reason: string): void
   /** Resolves with the reason once the thread has ended. */
   readonly ended: Promise<ThreadEndError>
 }
@@ -211,7 +210,9 @@ function startThread<Input, Output>(
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb },
   })
+  awaitAtExit(worker, endState)
   let failure: Error | undefined
+  let reason: string | undefined
   // Called and not raced against `ended`: a promise that lives as long as the thread would keep a
   // reaction, and with it the result, for every task that ever ran.
   let settle: ((result: ThreadResult<Output> | ThreadEndError) => void) | undefined
@@ -231,7 +232,8 @@ function startThread<Input, Output>(
   })
   const ended = new Promise<ThreadEndError>((resolve) => {
     worker.once('exit', () => {
-      const why = failure === undefined ? '' : `: ${failure.message}`
+      const message = failure?.message ?? reason
+      const why = message === undefined ? '' : `: ${message}`
       gone = new ThreadEndError(`The thread ended${why}`, failure && { cause: failure })
       resolve(gone)
       settle?.(gone)
@@ -262,7 +264,8 @@ function startThread<Input, Output>(
         worker.unref()
       }
     },
-    end() {
+    end(why) {
+      reason ??= why
       worker.ref()
       endThread(worker, endState)
     },

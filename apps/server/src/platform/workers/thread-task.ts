@@ -1,13 +1,12 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { allowEnd } from './thread-end.js'
+import { allowEnd, type EndState } from './thread-end.js'
 
 /** What a pool starts a thread with. */
 export interface ThreadData {
   setup: unknown
-  /** See `createEndState`. */
-  endState: Int32Array<SharedArrayBuffer>
+  endState: EndState
 }
 
 /** The result of a task in a thread. */
@@ -23,7 +22,8 @@ export interface ThreadReady {
 /**
  * Makes the thread a worker of a thread pool; to be called once by the pool's entry module.
  *
- * The pool ends a thread at any time, but not within `uncut`: what calls an add-on runs there.
+ * The pool ends a thread at any time, but not within `uncut`: calls of add-ons belong there. Add-ons are loaded by static imports
+ * of the entry module, because nothing is ended until then.
  *
  * @param prepare gets what the pool gives every thread, and returns what does one task; inputs and
  *   outputs are cloned

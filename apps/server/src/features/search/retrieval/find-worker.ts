@@ -1,3 +1,5 @@
+// The add-on of SQLite must be loaded before the thread may be ended, see thread-end.ts.
+import '../../../platform/db/sqlite-driver.js'
 import { serveThread } from '../../../platform/workers/thread-task.js'
 import { openFind } from './find.js'
 

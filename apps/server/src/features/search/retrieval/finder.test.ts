@@ -1,10 +1,16 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it, vi } from 'vitest'
+import { bundleOf } from '../../../../test/bundle.js'
+import { checkout } from '../../../../test/documents.js'
 import { engines } from '../../../../test/engines.js'
 import { useFiles } from '../../../../test/files.js'
 import { eventually } from '../../../../test/jobs.js'
 import { openDatabase } from '../../../platform/db/open.js'
+import { createEndState, endThread } from '../../../platform/workers/thread-end.js'
 import { createSemanticRetriever } from './semantic-retriever.js'
 
 const postgres = engines.find(({ name }) => name === 'postgres')
@@ -51,4 +57,32 @@ describe.runIf(postgres)('a search on PostgreSQL', () => {
     await expect(search(closed.db, request, 1)).rejects.toThrow('closed')
     expect(await search(database.db, request, 1)).toBeTypeOf('object')
   })
+})
+
+const built = join(checkout, 'apps/server/dist/features/search/retrieval/find-worker.js')
+
+// Node would abort the process if it ended a thread in the middle of that.
+it.each([
+  ['built', () => built],
+  ['bundled', () => bundleOf(inject('workers'), built)],
+])('a search thread may be ended only when add-ons are loaded: the %s one', async (_, pathOf) => {
+  const endState = createEndState()
+  const script = `const { parentPort, workerData } = require('node:worker_threads')
+    const { dlopen } = process
+    process.dlopen = function (module, path, ...rest) {
+      parentPort.postMessage([path, Atomics.load(workerData.endState, 0)])
+      return Reflect.apply(dlopen, this, [module, path, ...rest])
+    }
+    import(workerData.entry)`
+  const entry = pathToFileURL(pathOf()).href
+  const workerData = { setup: { file: inject('migratedFile') }, endState, entry }
+  const worker = new Worker(script, { eval: true, workerData })
+  const messages: unknown[] = []
+  worker.on('message', (message) => messages.push(message))
+  await vi.waitUntil(() => messages.some((message) => Object(message).ready === true))
+  expect(messages).toEqual([
+    [expect.stringContaining('sqlite'), createEndState()[0]],
+    { ready: true },
+  ])
+  endThread(worker, endState)
 })
