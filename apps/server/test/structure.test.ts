@@ -55,10 +55,11 @@ describe('the files of the server', () => {
       /process\s*\.\s*(stdout|stderr)|\bconsole\b|\.write\(|writeSync|\/dev\/(tty|std)/
     const rooms = /\/src\/(?!cli\/)|\/cli\/terminal\.ts$/
     expect(having(printing, [rooms])).toEqual([])
-    // Elsewhere the outputs are only handed to the log, and watched for their end. The server reads what a worker writes.
+    // Elsewhere the outputs are only handed to the log, and watched for their end. The server reads what a worker writes,
+    // and a process that is about to be killed says why in words of its own.
     const elsewhere = /process\s*\.\s*(stdout|stderr)\s*\.\s*write|\bconsole\.\w|writeSync\([12],/
-    const worker = /\/platform\/workers\/worker-task\.ts$/
-    expect(having(elsewhere, [/\/cli\/terminal\.ts$/, worker])).toEqual([])
+    const workers = /\/platform\/workers\/(worker-task|thread-end)\.ts$/
+    expect(having(elsewhere, [/\/cli\/terminal\.ts$/, workers])).toEqual([])
     expect(having(/from '(\.\.?\/)+terminal\.js'/, []).length).toBeGreaterThan(20)
   })
 

@@ -58,8 +58,12 @@ function leaveCalls(): void {
   for (const state of called) {
     const timeLeft = Math.max(0, deadline - performance.now())
     if (Atomics.wait(state, 0, endRequested, timeLeft) !== 'timed-out') continue
-    writeSync(2, 'A statement of the database does not end, the process is killed.\n')
-    process.kill(process.pid, 'SIGKILL')
+    try {
+      writeSync(2, 'A statement of the database does not end, the process is killed.\n')
+    } finally {
+      // Also where nobody reads the output any more.
+      process.kill(process.pid, 'SIGKILL')
+    }
   }
 }
 
