@@ -307,7 +307,7 @@ function requireShallow(node: DefaultTreeAdapterTypes.ParentNode): void {
 function tooDeep(): ExtractionError {
   return new ExtractionError(
     'too_deep',
-    `The HTML nests elements more than ${maxDepth} levels deep. Flatten it and upload it again.`,
+    `The markup nests elements more than ${maxDepth} levels deep. Flatten it and upload it again.`,
   )
 }
 
