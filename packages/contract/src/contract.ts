@@ -7,6 +7,7 @@ import { limits } from './resources/admin/limits.js'
 import { logs } from './resources/admin/logs.js'
 import { botAllowlists, invitations, members } from './resources/admin/members.js'
 import { overview } from './resources/admin/overview.js'
+import { passkeys } from './resources/admin/passkeys.js'
 import { preferences } from './resources/admin/preferences.js'
 import { server } from './resources/admin/server.js'
 import { service } from './resources/admin/service.js'
@@ -56,6 +57,7 @@ export const contract = {
   sessions,
   signIn,
   accountSecurity,
+  passkeys,
   workspaces,
   members,
   invitations,

@@ -25,7 +25,7 @@ export function accountCommand(): Command {
   command
     .command('reset')
     .description(
-      'End the sessions of an account, and print a link that sets its password, once and within a day.',
+      'End the sessions of an account, remove its passkeys and its connection with a provider, and print a link that sets its password, once and within a day.',
     )
     .argument('<address>', 'email address of the account')
     .option('--second-factor', 'also remove its second factor, for people who lost it')
@@ -42,8 +42,14 @@ export function accountCommand(): Command {
         for (const account of await accounts.list()) {
           const { email, display_name: name, created_at: createdAt } = account
           const password = account.hasPassword ? 'password' : 'no password'
-          const means = account.hasSecondFactor ? `${password}, second factor` : password
-          out.line(`${email}  ${createdAt}  ${means}  ${name ?? ''}`)
+          const means = [
+            password,
+            ...(account.hasSecondFactor ? ['second factor'] : []),
+            ...(account.passkeys === 0
+              ? []
+              : [account.passkeys === 1 ? '1 passkey' : `${account.passkeys} passkeys`]),
+          ]
+          out.line(`${email}  ${createdAt}  ${means.join(', ')}  ${name ?? ''}`)
         }
       })
     })

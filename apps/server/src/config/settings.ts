@@ -40,7 +40,8 @@ export const serverSettings = {
   }),
   publicUrl: optional('BOTSTEAD_PUBLIC_URL', webAddress, {
     default: 'from HOST and PORT',
-    meaning: 'Address at which callers reach the server; the addresses in responses start with it.',
+    meaning:
+      'Address at which callers reach the server; the addresses in responses start with it, and passkeys belong to its host.',
   }),
   dataDir: setting('BOTSTEAD_DATA_DIR', text('a folder'), {
     default: './data',

@@ -10,7 +10,7 @@ export interface Browser {
   readonly userAgent: string
   /** The secret that a sign-in left in it; undefined in one that did not sign in before. */
   readonly device: string | undefined
-  /** The secret of a sign-in whose person is at a provider; undefined without one. */
+  /** The secret of a sign-in or passkey that was begun in it, and is not finished; undefined without one. */
   readonly signOn: string | undefined
   /** The session that it has now; undefined without one. */
   readonly session: string | undefined

@@ -48,7 +48,7 @@ interface Call<Spec extends Operation> {
   browser: Browser
   /** Leaves a secret in the browser by which it is known at its next sign-in. */
   keepDevice(value: string): void
-  /** Leaves a secret in the browser by which it is known when its person comes back from a provider. */
+  /** Leaves a secret in the browser by which it is known when it finishes a sign-in or passkey that it began. */
   keepSignOn(value: string): void
   /**
    * Counts against a separate limit that only some calls of the operation touch; throws `RateLimited`.

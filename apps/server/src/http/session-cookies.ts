@@ -23,14 +23,14 @@ export interface SessionCookies {
   /** The secret by which a browser is known that signed in before. It proves nothing but that. */
   readDevice(request: FastifyRequest): string | undefined
   keepDevice(request: FastifyRequest, reply: FastifyReply, value: string): void
-  /** The secret of a sign-in whose person is at a provider: it ties what comes back to the browser. */
+  /** The secret of a sign-in or passkey that was begun: it ties what a provider or a device answers to the browser. */
   readSignOn(request: FastifyRequest): string | undefined
   keepSignOn(request: FastifyRequest, reply: FastifyReply, value: string): void
 }
 
 /** Milliseconds for which a browser is known after its last sign-in with a password. */
 const deviceLifetime = 365 * 24 * 60 * 60 * 1000
-/** Milliseconds that a person has at a provider. */
+/** Milliseconds that a person has at a provider; with a device it is less. */
 const signOnLifetime = 10 * 60 * 1000
 
 export interface SessionCookiesOptions {

@@ -86,6 +86,7 @@ import { auditLog } from './0200-audit-log.js'
 import { scopesOfJobs } from './0205-scopes-of-jobs.js'
 import { mail } from './0210-mail.js'
 import { singleSignOn } from './0211-single-sign-on.js'
+import { passkeys } from './0212-passkeys.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -175,4 +176,5 @@ export const migrations: readonly Migration[] = [
   scopesOfJobs,
   mail,
   singleSignOn,
+  passkeys,
 ]

@@ -27,6 +27,7 @@ type IdPrefix =
   | 'kb'
   | 'member'
   | 'msg'
+  | 'passkey'
   | 'pat'
   | 'plugin'
   | 'plugver'

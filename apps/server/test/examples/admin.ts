@@ -36,6 +36,18 @@ const withoutFactor = (body: object): Example => ({
   foreign: 'ResourceNotFound',
 })
 
+/** A tenant has no passkey, whose device would have to be there. */
+const withoutPasskey = (body: object): Example => ({
+  request: () => ({ params: { id: 'passkey_none' }, body }),
+  foreign: 'ResourceNotFound',
+})
+const passkeyProof = {
+  clientDataJSON: 'AAAA',
+  authenticatorData: 'AAAA',
+  signature: 'AAAA',
+  userHandle: 'AAAA',
+}
+
 /** This server has no provider. */
 const withoutProvider = (body: object): Example => ({
   request: () => ({ body }),
@@ -80,6 +92,27 @@ export const adminExamples: Examples = {
   finishSingleSignOn: withoutProvider({ query: '?code=none&state=none' }),
   connectSingleSignOn: withoutProvider({ currentPassword: password, returnTo: '/here' }),
   disconnectSingleSignOn: withoutProvider({ currentPassword: password }),
+  startPasskeySignIn: own(),
+  signInWithPasskey: {
+    request: () => ({ body: { credential: { id: 'AAAA', response: passkeyProof } } }),
+    foreign: 'Unauthorized',
+  },
+  listPasskeys: own(),
+  startPasskey: {
+    request: () => ({ body: { currentPassword: 'another' } }),
+    foreign: 'InvalidPayload',
+  },
+  finishPasskey: {
+    request: () => ({
+      body: {
+        name: 'Laptop',
+        credential: { id: 'AAAA', response: { clientDataJSON: 'AAAA', attestationObject: 'AAAA' } },
+      },
+    }),
+    foreign: 'InvalidPayload',
+  },
+  updatePasskey: withoutPasskey({ name: 'Laptop' }),
+  deletePasskey: withoutPasskey({ currentPassword: password }),
   getAccountSecurity: own(),
   changePassword: own(() => ({ body: { password, currentPassword: password } })),
   changeAccountEmail: own(({ botId }) => ({

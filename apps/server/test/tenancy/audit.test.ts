@@ -20,8 +20,10 @@ const testedElsewhere: Readonly<Record<string, string>> = {
   deleteAccount: 'below',
   deleteBotIssue: 'features/bots/issues',
   deleteBotVersion: 'features/bots/versions',
+  deletePasskey: 'features/tenancy/sign-in',
   deployBotVersion: 'features/bots/versions',
   disconnectSingleSignOn: 'features/tenancy/sign-in',
+  finishPasskey: 'features/tenancy/sign-in',
   finishSingleSignOn: 'features/tenancy/sign-in',
   removeSecondFactor: 'below',
   renewRecoveryCodes: 'below',
@@ -30,10 +32,12 @@ const testedElsewhere: Readonly<Record<string, string>> = {
   resetPassword: 'below',
   resolveErrors: 'features/workspace/overview',
   sendTestEvent: 'below',
+  signInWithPasskey: 'features/tenancy/sign-in',
   signInWithPassword: 'below',
   signInWithSecondFactor: 'below',
   signUpWithInvitation: 'below',
   startSecondFactor: 'below',
+  updatePasskey: 'features/tenancy/sign-in',
 }
 
 /** Removals last, and the workspace after all that is in it. A session is removed before a new password ends it. */

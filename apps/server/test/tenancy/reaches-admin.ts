@@ -6,6 +6,8 @@ export const adminReaches: Reaches = {
   deletePersonalAccessToken: (client, { tokenId }) =>
     client.deletePersonalAccessToken({ id: tokenId }),
   deleteSession: (client, { sessionId }) => client.deleteSession({ id: sessionId }),
+  updatePasskey: (client, { passkeyId }) => client.updatePasskey({ id: passkeyId, name: 'taken' }),
+  deletePasskey: (client, { passkeyId }) => client.deletePasskey({ id: passkeyId }),
   listBotApiKeys: (client, { botId }) => client.listBotApiKeys({ botId }),
   createBotApiKey: (client, { botId }) => client.createBotApiKey({ botId }),
   deleteBotApiKey: (client, { keyId }) => client.deleteBotApiKey({ id: keyId }),

@@ -11,6 +11,7 @@ export interface Tenant {
   token: string
   tokenId: string
   sessionId: string
+  passkeyId: string
   memberId: string
   workspaceId: string
   botId: string
@@ -54,6 +55,7 @@ export async function inDatabase<T>(
 /** A tenant with one of each. */
 export async function seedTenant(server: TestServer): Promise<Tenant> {
   const { token, workspace } = await inDatabase(server, (tenants) => tenants.person())
+  const passkeyId = await addPasskey(server, workspace.accountId)
   const { workspaceId } = workspace
   const page = server.client({ token: undefined, headers: { origin: server.url } })
   const { session } = await page.createSession({ token })
@@ -113,6 +115,7 @@ export async function seedTenant(server: TestServer): Promise<Tenant> {
     token,
     tokenId: workspace.tokenId,
     sessionId: session.id,
+    passkeyId,
     memberId: guest.id,
     workspaceId,
     botId: bot.id,
@@ -131,6 +134,33 @@ export async function seedTenant(server: TestServer): Promise<Tenant> {
   }
 }
 
+/** Adds the row of a passkey, whose device nobody has. @returns its id */
+async function addPasskey(server: TestServer, accountId: string): Promise<string> {
+  const id = `passkey_of_${accountId}`
+  await inDatabase(server, ({ run }) =>
+    run((tx) =>
+      tx
+        .insertInto('passkeys')
+        .values({
+          id,
+          account_id: accountId,
+          credential_id: id,
+          public_key: 'secret',
+          counter: 0,
+          transports: '[]',
+          host: 'localhost',
+          name: 'Secret',
+          is_syncable: 0,
+          is_backed_up: 0,
+          created_at: new Date().toISOString(),
+          last_used_at: null,
+        })
+        .execute(),
+    ),
+  )
+  return id
+}
+
 /** All data of a tenant: it must not change through attempts of others. */
 export async function inventory({ client, botId, ...own }: Tenant) {
   return {
@@ -145,6 +175,7 @@ export async function inventory({ client, botId, ...own }: Tenant) {
     plugin: await client.getPlugin({ id: own.pluginId }),
     pluginCode: await client.getPluginCode({ id: own.pluginId, platform: 'node' }),
     keys: (await client.listBotApiKeys({ botId })).baks.map(({ id }) => id),
+    passkeys: (await client.listPasskeys()).passkeys,
     tokens: (await client.listPersonalAccessTokens()).pats.map(({ id }) => id),
     files: (await client.listFiles()).files.map(({ url, ...file }) => file),
     knowledgeBases: (await client.listKnowledgeBases()).knowledgeBases,

@@ -13,7 +13,8 @@ export const NewPassword = Text(
 /** A password that is proven. */
 const password = Text(512, 'Password of the account.', 1)
 
-const currentPassword = Type.Optional(
+/** The proof before changes that a stolen session alone must not make. */
+export const currentPassword = Type.Optional(
   Text(512, 'Current password; required if the account has one.', 1),
 )
 
@@ -120,6 +121,20 @@ export const signIn = {
           Type.Object(
             { name: Type.String({ description: 'The provider as people know it.' }) },
             { description: 'The provider for `startSingleSignOn`; absent without one.' },
+          ),
+        ),
+        passkeys: Type.Optional(
+          Type.Object(
+            {
+              origin: Type.String({
+                description:
+                  'Origin of the pages on which they work, such as `https://bots.example.com`.',
+              }),
+            },
+            {
+              description:
+                'For `startPasskeySignIn`; absent where browsers permit no passkeys: at an IP address, or over http elsewhere than at `localhost`.',
+            },
           ),
         ),
       }),
@@ -258,6 +273,10 @@ export const accountSecurity = {
           ),
           { description: 'Accounts at providers with which the caller signs in.' },
         ),
+        passkeys: Type.Integer({
+          minimum: 0,
+          description: 'Number of passkeys; `listPasskeys` has them.',
+        }),
         secondFactor: Type.Optional(
           Type.Object(
             {

@@ -115,12 +115,11 @@ export function createSessions(deps: SessionsDeps) {
     /** Signs a browser in to an account that was proven. */
     begin,
 
-    /** The id of the account that a browser is signed in to; undefined for none. */
-    async ownerOf(tx: Tx, { session }: Browser): Promise<string | undefined> {
+    /** The session that a browser has; undefined for none. */
+    async find(executor: Db | Tx, { session }: Browser): Promise<store.TokenRow | undefined> {
       if (session === undefined) return undefined
-      const row = await store.findTokenByHash(tx, hashToken(session))
-      if (row?.kind !== 'session' || (row.expires_at ?? '') <= now()) return undefined
-      return row.account_id ?? undefined
+      const row = await store.findTokenByHash(executor, hashToken(session))
+      return row?.kind === 'session' && (row.expires_at ?? '') > now() ? row : undefined
     },
 
     endAll,

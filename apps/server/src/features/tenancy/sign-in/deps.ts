@@ -1,9 +1,11 @@
 import type { ProviderConfig } from '../../../config/single-sign-on-settings.js'
 import type { Addresses } from '../../../domain/addresses.js'
+import type { Browser } from '../../../domain/browser.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
+import { newToken } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Outgoing } from '../../../platform/outgoing/outgoing.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
@@ -44,7 +46,7 @@ export interface SignInDeps extends AuditDeps {
   singleSignOn: ProviderConfig | undefined
   outgoing: Pick<Outgoing, 'send'>
   passwords: PasswordsService
-  sessions: Pick<SessionsService, 'begin' | 'ownerOf' | 'endAll' | 'endAccount' | 'revokePersonal'>
+  sessions: Pick<SessionsService, 'begin' | 'find' | 'endAll' | 'endAccount' | 'revokePersonal'>
 }
 
 /** Details of a session that begins. */
@@ -59,4 +61,9 @@ export interface SignedIn {
   session: MadeToken
   /** Secret by which the browser is known at its next sign-in. */
   device: string
+}
+
+/** The secret by which a browser is known that finishes what it began; the same in all of its tabs, so that each can finish. */
+export function browserSecret({ signOn }: Pick<Browser, 'signOn'>): string {
+  return signOn?.startsWith('bp_sso_') ? signOn : newToken('bp_sso_')
 }

@@ -9,6 +9,8 @@ import type { MembersService } from '../members/index.js'
 import type { PasswordsService } from '../passwords/index.js'
 import type { SignedIn, SignInDeps } from './deps.js'
 import { forgottenJobs } from './forgotten.js'
+import { deleteExpiredChallenges } from './passkey-store.js'
+import { toPasskey } from './passkeys.js'
 import { createProvider, type ProviderDeps, ProviderError } from './provider.js'
 import type { Progress } from './second-factor.js'
 import { deleteExpiredTickets } from './second-factor-store.js'
@@ -42,13 +44,19 @@ export function createSignIn(deps: Deps): Feature {
   const service = createSignInService(parts, provider)
   return {
     name: 'sign-in',
-    routes: [...signInRoutes(service), ...singleSignOnRoutes(service), ...securityRoutes(service)],
+    routes: [
+      ...signInRoutes(service),
+      ...singleSignOnRoutes(service),
+      ...passkeyRoutes(service),
+      ...securityRoutes(service),
+    ],
     stop: async () => await provider?.close(),
     jobs: forgottenJobs(parts),
     sweeps: [
       (tx) => deleteExpiredResets(tx, isoTime(deps.clock.now())),
       (tx) => deleteExpiredTickets(tx, isoTime(deps.clock.now())),
       (tx) => deleteExpiredAttempts(tx, isoTime(deps.clock.now())),
+      (tx) => deleteExpiredChallenges(tx, isoTime(deps.clock.now())),
     ],
   }
 }
@@ -135,6 +143,43 @@ function singleSignOnRoutes(service: SignInService): Route[] {
 
     route(contract.accountSecurity.disconnectSingleSignOn, async ({ actor, body, browser }) => {
       await service.disconnectSingleSignOn(actor, body, browser)
+      return {}
+    }),
+  ]
+}
+
+function passkeyRoutes(service: SignInService): Route[] {
+  return [
+    route(contract.passkeys.startSignIn, async (call) => {
+      const { options, secret } = await service.startPasskeySignIn(call.browser)
+      call.keepSignOn(secret)
+      return { options }
+    }),
+
+    route(contract.passkeys.signIn, async (call) =>
+      welcome(await service.signInWithPasskey(call.body, call.browser), call),
+    ),
+
+    route(contract.passkeys.list, async ({ actor }) => ({
+      passkeys: (await service.listPasskeys(actor)).map(toPasskey),
+    })),
+
+    route(contract.passkeys.start, async (call) => {
+      const { options, secret } = await service.startPasskey(call.actor, call.body, call.browser)
+      call.keepSignOn(secret)
+      return { options }
+    }),
+
+    route(contract.passkeys.finish, async ({ actor, body, browser }) => ({
+      passkey: toPasskey(await service.finishPasskey(actor, body, browser)),
+    })),
+
+    route(contract.passkeys.update, async ({ actor, params, body }) => ({
+      passkey: toPasskey(await service.updatePasskey(actor, params, body)),
+    })),
+
+    route(contract.passkeys.remove, async ({ actor, params, body, browser }) => {
+      await service.removePasskey(actor, params, body, browser)
       return {}
     }),
   ]

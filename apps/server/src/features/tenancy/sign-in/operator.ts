@@ -7,6 +7,7 @@ import { endSessions } from '../access/index.js'
 import type { AccountRow, AccountsService } from '../accounts/index.js'
 import { recordByOperator } from '../members/index.js'
 import type { PasswordsService } from '../passwords/index.js'
+import { countPasskeys, deletePasskeysOf } from './passkey-store.js'
 import {
   deleteSecondFactor,
   deleteTicketsOf,
@@ -31,6 +32,7 @@ export type OperatorAccounts = ReturnType<typeof createOperatorAccounts>
 export interface ListedAccount extends Pick<AccountRow, 'email' | 'display_name' | 'created_at'> {
   hasPassword: boolean
   hasSecondFactor: boolean
+  passkeys: number
 }
 
 /** Milliseconds for which a link of the operator sets a password: it is passed on to somebody. */
@@ -60,7 +62,7 @@ export function createOperatorAccounts(deps: OperatorAccountsDeps) {
         return await addLink(tx, id)
       }),
 
-    /** Ends the sessions of an account and its connections with a provider, and its second factor if that is wanted. @returns the code of a link that sets its password */
+    /** Ends the sessions of an account, its passkeys and its connections with a provider, and its second factor if that is wanted. @returns the code of a link that sets its password */
     reset: async (
       email: string,
       { secondFactor = false }: { secondFactor?: boolean } = {},
@@ -68,8 +70,9 @@ export function createOperatorAccounts(deps: OperatorAccountsDeps) {
       await run(async (tx) => {
         const account = await accounts.findByEmail(tx, email.toLowerCase())
         if (account === undefined) throw new Error(`There is no account with the address ${email}.`)
-        // First, so that a sign-in with a provider at the same time ends before, and its session with the others.
+        // First, so that a sign-in with one of them at the same time ends before, and its session with the others.
         const ended = await endIdentities(tx, account.id, isoTime(deps.clock.now()))
+        await deletePasskeysOf(tx, account.id)
         await endSessions(deps, tx, account.id)
         await deleteTicketsOf(tx, account.id)
         if (secondFactor) await deleteSecondFactor(tx, account.id)
@@ -87,11 +90,13 @@ export function createOperatorAccounts(deps: OperatorAccountsDeps) {
     /** All accounts, oldest first. */
     async list(): Promise<ListedAccount[]> {
       const withPassword = await deps.passwords.listAccounts()
+      const passkeys = await countPasskeys(deps.db)
       const withSecondFactor = new Set(await listAccountsWithSecondFactor(deps.db))
       return (await accounts.listAll()).map((row) => ({
         ...row,
         hasPassword: withPassword.has(row.id),
         hasSecondFactor: withSecondFactor.has(row.id),
+        passkeys: passkeys.get(row.id) ?? 0,
       }))
     },
   }

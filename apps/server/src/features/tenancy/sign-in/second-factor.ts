@@ -183,7 +183,7 @@ async function withBoth(
 }
 
 /** Compares a code of the app, or a recovery code, with the second factor of an account. */
-async function proveFactor(
+export async function proveFactor(
   { db, run, clock, sealer, passwords }: FactorParts,
   accountId: string,
   given: string,
@@ -202,7 +202,7 @@ async function proveFactor(
 }
 
 /** Uses a code up, so that it works once. */
-async function settleFactor(
+export async function settleFactor(
   { clock }: FactorParts,
   tx: Tx,
   { factor, step, code, counted }: ProvenFactor,

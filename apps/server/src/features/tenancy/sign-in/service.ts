@@ -10,6 +10,8 @@ import { browsing } from '../audit/index.js'
 import { recordOfAccount, recordOwn } from '../members/index.js'
 import type { SessionDetails, SignedIn, SignInDeps } from './deps.js'
 import { requestReset } from './forgotten.js'
+import { deleteChallengesOf, deletePasskeysOf } from './passkey-store.js'
+import * as passkeys from './passkeys.js'
 import type { Provider } from './provider.js'
 import {
   confirmSecondFactor,
@@ -31,6 +33,7 @@ import {
 } from './single-sign-on.js'
 import { endIdentities, listConnected } from './single-sign-on-store.js'
 import * as store from './store.js'
+import { relyingPartyAt } from './webauthn.js'
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
@@ -69,7 +72,16 @@ export function createSignInService(deps: SignInDeps, provider: Provider | undef
       changeEmail,
       removeAccount,
     }),
+    ...bound(deps, {
+      startPasskeySignIn: passkeys.startPasskeySignIn,
+      listPasskeys: passkeys.listPasskeys,
+      finishPasskey: passkeys.finishPasskey,
+      updatePasskey: passkeys.updatePasskey,
+      removePasskey: passkeys.removePasskey,
+    }),
     ...bound(parts, {
+      signInWithPasskey: passkeys.signInWithPasskey,
+      startPasskey: passkeys.startPasskey,
       withSecondFactor: signInWithSecondFactor,
       startSecondFactor,
       confirmSecondFactor,
@@ -118,10 +130,12 @@ async function begin(
 }
 
 /** What people may sign in with. */
-function getWays({ mail, singleSignOn }: SignInDeps) {
+function getWays({ mail, singleSignOn, addresses }: SignInDeps) {
+  const party = relyingPartyAt(addresses.base())
   return {
     mail: mail.isOn,
     ...(singleSignOn !== undefined && { singleSignOn: { name: singleSignOn.name } }),
+    ...(party !== undefined && { passkeys: { origin: party.origin } }),
   }
 }
 
@@ -151,8 +165,10 @@ async function resetPassword(
     const isMoved =
       mailedTo !== null && (await deps.accounts.findIn(tx, account.id))?.email !== mailedTo
     if (isMoved) throw noReset()
-    // First, because it locks what a sign-in with a provider locks before the password. Somebody else may have made the connection.
+    // First, because they lock what other sign-ins lock before the password. Somebody else may have made the connection, or added the
+    // passkey.
     await endIdentities(tx, account.id, isoTime(deps.clock.now()))
+    await deletePasskeysOf(tx, account.id)
     if (mailedTo !== null) await proveAddress(deps, tx, account.id, isOperator)
     await replacePassword(deps, tx, account.id, hash)
     const progress = await proceed(deps, tx, account.id, browser)
@@ -200,6 +216,7 @@ async function replacePassword(
   await passwords.forgetDevices(tx, accountId)
   await store.deleteResetsOf(tx, accountId)
   await deleteTicketsOf(tx, accountId)
+  await deleteChallengesOf(tx, accountId)
   await sessions.endAll(tx, accountId, keptSession)
 }
 
@@ -214,6 +231,7 @@ async function getSecurity({ db, passwords }: SignInDeps, { accountId }: Account
       ...(email !== null && { email }),
       since: created_at,
     })),
+    passkeys: (await passkeys.listPasskeys({ db }, { accountId })).length,
     ...(since !== undefined && {
       secondFactor: { since, recoveryCodesLeft: await countRecoveryCodes(db, accountId) },
     }),

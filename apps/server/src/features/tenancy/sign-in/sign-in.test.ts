@@ -98,6 +98,7 @@ describeSlow('sign-in with a password', (engine) => {
     expect(await server().client(cai).getAccountSecurity()).toEqual({
       hasPassword: false,
       identities: [],
+      passkeys: 0,
     })
   })
 

@@ -10,7 +10,7 @@ import type { AccountRow } from '../accounts/index.js'
 import { type Act, browsing } from '../audit/index.js'
 import { recordOfAccount, recordOwn } from '../members/index.js'
 import { type Counted, countAttempt, forgiveAttempt } from '../passwords/index.js'
-import type { SessionDetails, SignInDeps } from './deps.js'
+import { browserSecret, type SessionDetails, type SignInDeps } from './deps.js'
 import { type Expected, type Identity, type Provider, ProviderError } from './provider.js'
 import type { Progress } from './second-factor.js'
 import { deleteTicketsOf } from './second-factor-store.js'
@@ -108,8 +108,7 @@ async function begin(
     nonce: newToken('bp_sso_'),
     verifier: newToken('bp_sso_'),
   }
-  // The same in all tabs, so that each of them can finish.
-  const secret = browser.signOn?.startsWith('bp_sso_') ? browser.signOn : newToken('bp_sso_')
+  const secret = browserSecret(browser)
   const isConnection = kept.accountId !== undefined
   const url = await provider.begin(pageOf(addresses), expected, isConnection).catch(refuse)
   await run((tx) =>
@@ -206,7 +205,7 @@ async function connectOwn(
 ): Promise<void> {
   // Before the session is read: what ends it also ends connections.
   await store.holdConnections(tx, accountId)
-  if ((await parts.sessions.ownerOf(tx, browser)) !== accountId) {
+  if ((await parts.sessions.find(tx, browser))?.account_id !== accountId) {
     throw refusal('You were signed out meanwhile: sign in, and connect the account again.')
   }
   const known = await store.lockIdentity(tx, identity.issuer, identity.subject)

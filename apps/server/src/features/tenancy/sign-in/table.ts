@@ -1,3 +1,5 @@
+import type { JsonColumn } from '../../../platform/db/columns.js'
+
 /** Links that set the password of an account. Only the hash of their code is stored; using one deletes the row. */
 export interface PasswordResetsTable {
   /** SHA-256 of the code in hex. */
@@ -64,11 +66,47 @@ export interface SingleSignOnAttemptsTable {
   expires_at: string
 }
 
+/** Keys of accounts in devices and password managers. */
+export interface PasskeysTable {
+  id: string
+  account_id: string
+  /** Id that the device gave it, in base64url; unique. */
+  credential_id: string
+  /** COSE key in base64url. */
+  public_key: string
+  /** Uses that the device has counted; 0 for those that do not count. */
+  counter: number
+  /** JSON list of the ways in which a browser reaches the device. */
+  transports: JsonColumn
+  /** Host name of the server when it was made: it works nowhere else. */
+  host: string
+  name: string
+  /** 0 or 1: whether it may be copied to other devices of its owner. */
+  is_syncable: number
+  /** 0 or 1: whether a copy existed at the last use. */
+  is_backed_up: number
+  created_at: string
+  last_used_at: string | null
+}
+
+/** Challenges that wait for the answer of a device; using one deletes the row. */
+export interface PasskeyChallengesTable {
+  /** SHA-256 of the challenge in hex. */
+  hash: string
+  /** SHA-256 of the secret in the browser, in hex. */
+  browser: string
+  /** The account that gets the passkey; null for a sign-in. */
+  account_id: string | null
+  expires_at: string
+}
+
 declare module '../../../platform/db/schema.js' {
   interface Schema {
     account_identities: AccountIdentitiesTable
     account_recovery_codes: AccountRecoveryCodesTable
     account_second_factors: AccountSecondFactorsTable
+    passkey_challenges: PasskeyChallengesTable
+    passkeys: PasskeysTable
     password_resets: PasswordResetsTable
     single_sign_on_attempts: SingleSignOnAttemptsTable
     sign_in_tickets: SignInTicketsTable

@@ -1,0 +1,153 @@
+import { isIP } from 'node:net'
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import { decodeJson } from '../../../platform/db/columns.js'
+import type { PasskeyRow } from './passkey-store.js'
+
+/** The server as browsers name it when they make and use passkeys. */
+export interface RelyingParty {
+  /** Host name that passkeys are made for. */
+  id: string
+  /** The only origin whose pages may use them. */
+  origin: string
+}
+
+/** A credential that a device made. */
+export interface NewCredential {
+  credentialId: string
+  /** COSE key in base64url. */
+  publicKey: string
+  counter: number
+  isSyncable: boolean
+  isBackedUp: boolean
+}
+
+/** A proof that a device gave. */
+export interface Proof {
+  counter: number
+  isBackedUp: boolean
+}
+
+/** Kinds of keys as COSE numbers them, the best first: Ed25519, ECDSA on P-256, RSA. All devices have one of them. */
+export const algorithms: readonly number[] = [-8, -7, -257]
+
+/**
+ * The relying party at the public address of the server; undefined where browsers permit none: they want a name and https, or
+ * `localhost`. What a proxy says of the address does not count, because a caller may have written it.
+ */
+export function relyingPartyAt(base: string): RelyingParty | undefined {
+  const { protocol, hostname, origin } = new URL(base)
+  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost')
+  const isAddress = isIP(hostname) !== 0 || hostname.startsWith('[')
+  if (isAddress || (protocol !== 'https:' && !isLocal)) return undefined
+  return { id: hostname, origin }
+}
+
+/** @throws ApiError that says what the operator has to change */
+export function requireRelyingParty(base: string): RelyingParty {
+  const party = relyingPartyAt(base)
+  if (party !== undefined) return party
+  throw new ApiError(
+    'ResourceNotFound',
+    `This server has no passkeys: browsers permit none at ${new URL(base).origin}. They need https and a host name, or localhost: set BOTSTEAD_PUBLIC_URL to such an address.`,
+  )
+}
+
+/** The challenge that a browser had signed; empty if there is none. */
+export function challengeIn(clientDataJSON: string): string {
+  try {
+    const data: unknown = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8'))
+    const challenge = Object(data).challenge
+    return typeof challenge === 'string' ? challenge : ''
+  } catch {
+    return ''
+  }
+}
+
+/** Checks what a device returned for a new passkey. @throws ApiError if any of it is not as it must be */
+export async function verifyNewCredential(
+  { id: rpId, origin }: RelyingParty,
+  challenge: string,
+  { id, response }: Body<typeof contract.passkeys.finish>['credential'],
+): Promise<NewCredential> {
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+  const { clientDataJSON, attestationObject } = response
+  const result = await verifyRegistrationResponse({
+    response: {
+      id,
+      rawId: id,
+      type: 'public-key',
+      clientExtensionResults: {},
+      response: { clientDataJSON, attestationObject },
+    },
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: rpId,
+    requireUserVerification: true,
+    supportedAlgorithmIDs: [...algorithms],
+  }).catch(refuseAs('InvalidPayload'))
+  if (!result.verified) throw notAccepted('InvalidPayload', 'its signature is wrong')
+  const { credential, credentialDeviceType, credentialBackedUp } = result.registrationInfo
+  if (credential.id !== id) throw notAccepted('InvalidPayload', 'its id is not that of its key')
+  return {
+    credentialId: id,
+    publicKey: Buffer.from(credential.publicKey).toString('base64url'),
+    counter: credential.counter,
+    isSyncable: credentialDeviceType === 'multiDevice',
+    isBackedUp: credentialBackedUp,
+  }
+}
+
+/**
+ * Checks the proof of a device against a passkey, but for its counter: that is compared with the stored one while nobody
+ * changes it.
+ * @throws ApiError if any of it is not as it must be
+ */
+export async function verifyProof(
+  { id: rpId, origin }: RelyingParty,
+  challenge: string,
+  { id, response }: Body<typeof contract.passkeys.signIn>['credential'],
+  passkey: PasskeyRow,
+): Promise<Proof> {
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+  const { clientDataJSON, authenticatorData, signature, userHandle } = response
+  const result = await verifyAuthenticationResponse({
+    response: {
+      id,
+      rawId: id,
+      type: 'public-key',
+      clientExtensionResults: {},
+      response: { clientDataJSON, authenticatorData, signature, userHandle },
+    },
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: rpId,
+    requireUserVerification: true,
+    credential: {
+      id,
+      publicKey: new Uint8Array(Buffer.from(passkey.public_key, 'base64url')),
+      counter: 0,
+      transports: decodeJson(passkey.transports),
+    },
+  }).catch(refuseAs('Unauthorized'))
+  if (!result.verified) throw notAccepted('Unauthorized', 'its signature is wrong')
+  const { newCounter, credentialBackedUp } = result.authenticationInfo
+  return { counter: newCounter, isBackedUp: credentialBackedUp }
+}
+
+/** `Unauthorized` for a sign-in, and `InvalidPayload` for a passkey that is added. */
+export type RefusalType = 'Unauthorized' | 'InvalidPayload'
+
+/** The error for a credential in the body, which is at fault. */
+export function refusalOf(type: RefusalType, message: string, cause?: unknown): ApiError {
+  return new ApiError(type, message, { metadata: { in: 'body', field: 'credential' }, cause })
+}
+
+function notAccepted(type: RefusalType, reason: string, cause?: unknown): ApiError {
+  return refusalOf(type, `The passkey was not accepted: ${reason}.`, cause)
+}
+
+function refuseAs(type: RefusalType) {
+  return (error: unknown): never => {
+    throw notAccepted(type, error instanceof Error ? error.message : String(error), error)
+  }
+}
