@@ -13,6 +13,7 @@ const withoutTable = [
   'deleteAccount',
   'finishSingleSignOn',
   'resetPassword',
+  'signInWithPasskey',
   'signInWithPassword',
   'signInWithSecondFactor',
   'signUpWithInvitation',
@@ -36,6 +37,9 @@ const withoutTable = [
   // They lead to another page, and change nothing yet.
   'connectSingleSignOn',
   'startSingleSignOn',
+  // They ask the browser, and change nothing yet.
+  'startPasskey',
+  'startPasskeySignIn',
 ]
 
 /** The operations that the dashboard calls by a function, without those that only read. */

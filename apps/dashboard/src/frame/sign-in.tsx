@@ -3,7 +3,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { basePath } from '../api/client.js'
 import { call, watchSession } from '../api/queries.js'
-import { useSignInWays } from '../api/sign-in-ways.js'
+import { usePasskeysHere, useSignInWays } from '../api/sign-in-ways.js'
+import { provePasskey } from '../api/webauthn.js'
 import { Button } from '../ui/button.js'
 import { botstead } from '../ui/commands.js'
 import { Dialog } from '../ui/dialog.js'
@@ -53,6 +54,25 @@ export function SingleSignOn({ target }: { target: SignOnTarget }) {
   )
 }
 
+/** Signs the browser in with a passkey, where the page has them. */
+function PasskeySignIn({ onDone }: SignInProps) {
+  const obstacle = usePasskeysHere()
+  if (obstacle !== undefined) return null
+  return (
+    <Form
+      submit="Sign in with a passkey"
+      onSubmit={async () => {
+        const { options } = await call({}, 'startPasskeySignIn', {})
+        await call({}, 'signInWithPasskey', { credential: await provePasskey(options) })
+        rememberSignedIn(true)
+        onDone()
+      }}
+    >
+      {() => null}
+    </Form>
+  )
+}
+
 /** A page without the frame: one thing in its middle, under the name of the product. */
 export function Center({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
@@ -72,12 +92,13 @@ export function Center({ title, children }: { title: string; children: ReactNode
   )
 }
 
-/** Signs the browser in with address and password, with a token, or with a provider. */
+/** Signs the browser in with address and password, with a passkey, with a token, or with a provider. */
 export function SignInForms({ onDone, target }: SignInFormsProps) {
   const [hasToken, setHasToken] = useState(false)
   return (
     <>
       {hasToken ? <TokenForm onDone={onDone} /> : <PasswordForm onDone={onDone} />}
+      <PasskeySignIn onDone={onDone} />
       <SingleSignOn target={target} />
       <div className={styles.others}>
         <Button kind="quiet" onClick={() => setHasToken(!hasToken)}>

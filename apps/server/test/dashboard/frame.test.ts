@@ -115,7 +115,7 @@ describe.skipIf(browserPath === undefined)(`the frame of the dashboard ${title}`
     const dialog = page.getByRole('dialog', { name: /sign in again/ })
     await dialog.getByRole('button', { name: 'Use a token instead' }).click()
     await dialog.getByLabel('Personal access token').fill(server().token)
-    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
     await dialog.waitFor({ state: 'detached' })
     expect(await page.getByLabel('Name').inputValue()).toBe('Typed before the session ended')
     await page.getByRole('button', { name: 'Create the bot' }).click()

@@ -195,6 +195,104 @@ describe.skipIf(browserPath === undefined)(`sign-in ${title}`, () => {
   })
 })
 
+/** A device of software in a page. */
+async function addDevice(page: Page) {
+  const session = await page.context().newCDPSession(page)
+  await session.send('WebAuthn.enable')
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+  return { session, authenticatorId }
+}
+
+describe.skipIf(browserPath === undefined)(`passkeys ${title}`, () => {
+  const server = useServer()
+
+  it('are added, renamed and removed under "My account", by keys, and sign in without a password', async () => {
+    const bea = await addPerson(server())
+    const { page, open, faults } = await openDashboard({ ...server(), ...bea })
+    const laptop = await addDevice(page)
+    await open('account?tab=security')
+    const add = page.getByRole('button', { name: 'Add a passkey' })
+    await add.focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').waitFor()
+    await page.keyboard.type('Laptop')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('wrong words')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('The password is wrong.').waitFor()
+    await expectAccessible(page)
+    await dialog.getByLabel('Current password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.getByText('The passkey is added.').waitFor()
+    await page.getByRole('button', { name: 'Rename Laptop' }).waitFor()
+    await expectAccessible(page)
+    const { credentials } = await laptop.session.send('WebAuthn.getCredentials', {
+      authenticatorId: laptop.authenticatorId,
+    })
+    const [credential] = credentials
+    if (credential === undefined) throw new Error('The device has no passkey')
+    expect(credential).toMatchObject({ isResidentCredential: true, rpId: 'localhost' })
+
+    const phone = await newPage({ viewport: { width: 360, height: 740 } })
+    const device = await addDevice(phone)
+    await phone.goto(`${server().url}/dashboard/`)
+    const button = phone.getByRole('button', { name: 'Sign in with a passkey' })
+    await button.waitFor()
+    await expectAccessible(phone)
+    const scrolled = await phone.evaluate<number>('document.documentElement.scrollWidth')
+    expect(scrolled).toBeLessThanOrEqual(360)
+    // As a password manager copies it.
+    const { authenticatorId } = device
+    await device.session.send('WebAuthn.addCredential', { authenticatorId, credential })
+    const setVerified = async (isUserVerified: boolean) =>
+      await device.session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified })
+    // Somebody else has the device.
+    await setVerified(false)
+    await button.click()
+    await phone.getByText('It was cancelled, took too long').waitFor()
+    await expectAccessible(phone)
+    await setVerified(true)
+    await button.focus()
+    await phone.keyboard.press('Enter')
+    await phone.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+    const sessions = await server().client(bea).listSessions({})
+    expect(sessions.sessions[0]?.note).toBe('Signed in with the passkey Laptop')
+
+    await page.getByRole('button', { name: 'Rename Laptop' }).click()
+    await dialog.getByLabel('Name').fill('Old laptop')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Remove Old laptop' }).click()
+    await dialog.getByLabel('Current password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.getByText('The passkey is removed.').waitFor()
+    expect(await page.getByRole('button', { name: 'Remove Old laptop' }).count()).toBe(0)
+    expect(faults.filter((fault) => !fault.includes('400'))).toEqual([])
+
+    await phone.reload()
+    await phone.getByRole('dialog', { name: /sign in again/ }).waitFor()
+    await phone.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await phone.getByText('This passkey is not known here').waitFor()
+  })
+
+  it('are offered at the address alone at which they work', async () => {
+    const page = await newPage()
+    await page.goto(`${server().url.replace('localhost', '127.0.0.1')}/dashboard/sign-in`)
+    await page.getByLabel('Email address').waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0)
+  })
+})
+
 describe.skipIf(browserPath === undefined)(`mail for sign-in ${title}`, () => {
   it('has the link for who forgot their password, and that of an invitation', async () => {
     await using mails = await startMailServer()

@@ -16,7 +16,8 @@ type Step = 'connect' | 'disconnect' | undefined
 export function IdentitiesPart({ security }: AccountProps) {
   const { singleSignOn } = useSignInWays() ?? {}
   const [step, setStep] = useState<Step>()
-  const { hasPassword, identities } = security
+  const { hasPassword, identities, passkeys } = security
+  const hasOther = hasPassword || passkeys > 0
   if (singleSignOn === undefined && identities.length === 0) return null
   const name = singleSignOn?.name ?? 'single sign-on'
   const isConnected = identities.length > 0
@@ -36,14 +37,14 @@ export function IdentitiesPart({ security }: AccountProps) {
       ))}
       <div>
         {isConnected ? (
-          <Button kind="danger" disabled={!hasPassword} onClick={() => setStep('disconnect')}>
+          <Button kind="danger" disabled={!hasOther} onClick={() => setStep('disconnect')}>
             Remove the connection
           </Button>
         ) : (
           <Button onClick={() => setStep('connect')}>Connect with {name}</Button>
         )}
-        {isConnected && !hasPassword && (
-          <p className="muted">Set a password first, to sign in with.</p>
+        {isConnected && !hasOther && (
+          <p className="muted">Set a password or add a passkey first, to sign in with.</p>
         )}
       </div>
       {step !== undefined && (

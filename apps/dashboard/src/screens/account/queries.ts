@@ -1,6 +1,7 @@
 import type { Client } from '@botstead/contract'
 import { useQuery } from '@tanstack/react-query'
 import { call, change, read } from '../../api/queries.js'
+import { makePasskey } from '../../api/webauthn.js'
 
 /** The limits of a new token; those of its owner where they are absent. */
 export type NewToken = Parameters<Client['createPersonalAccessToken']>[0]
@@ -15,6 +16,11 @@ export function useAccount() {
 /** How the account signs in. */
 export function useSecurity() {
   return useQuery(read({}, 'getAccountSecurity', {}))
+}
+
+/** The passkeys of the account. */
+export function usePasskeys() {
+  return useQuery(read({}, 'listPasskeys', {}))
 }
 
 /** The tokens of the signed-in account, without their values. */
@@ -59,6 +65,17 @@ export function useAccountActions() {
       (await change({}, 'renewRecoveryCodes', proof)).recoveryCodes,
     removeSecondFactor: async (proof: Proof): Promise<void> => {
       await change({}, 'removeSecondFactor', proof)
+    },
+    /** Asks the browser for a passkey, and stores it. */
+    addPasskey: async (name: string, proof: Partial<Proof>): Promise<void> => {
+      const { options } = await call({}, 'startPasskey', proof)
+      await change({}, 'finishPasskey', { name, credential: await makePasskey(options) })
+    },
+    renamePasskey: async (id: string, name: string): Promise<void> => {
+      await change({}, 'updatePasskey', { id, name })
+    },
+    removePasskey: async (id: string, currentPassword: string): Promise<void> => {
+      await change({}, 'deletePasskey', { id, ...given(currentPassword) })
     },
     createToken: async (input: NewToken): Promise<string> => {
       const { pat } = await change({}, 'createPersonalAccessToken', input)

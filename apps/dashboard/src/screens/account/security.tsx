@@ -5,6 +5,7 @@ import { Pane, Part } from '../../ui/part.js'
 import { Time } from '../../ui/time.js'
 import { note } from '../../ui/toasts.js'
 import { IdentitiesPart } from './identities.js'
+import { PasskeysPart } from './passkeys.js'
 import { type AccountProps, CurrentPasswordField } from './profile.js'
 import { useAccountActions } from './queries.js'
 import { SecondFactorPart } from './second-factor.js'
@@ -15,6 +16,7 @@ export function Security(props: AccountProps) {
     <Pane>
       <PasswordPart {...props} />
       <SecondFactorPart {...props} />
+      <PasskeysPart {...props} />
       <IdentitiesPart {...props} />
     </Pane>
   )
