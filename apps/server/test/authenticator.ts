@@ -21,6 +21,8 @@ export interface Deviations {
   isVerified?: boolean
   counter?: number
   userHandle?: string
+  /** What says who made the device. */
+  attestation?: { format: string; statement: ReadonlyMap<string, unknown> }
   /** Changes the signed data after it was signed. */
   isForged?: boolean
 }
@@ -74,8 +76,8 @@ export class TestAuthenticator {
     ])
     const attestation = cbor(
       new Map<string, unknown>([
-        ['fmt', 'none'],
-        ['attStmt', new Map()],
+        ['fmt', deviations.attestation?.format ?? 'none'],
+        ['attStmt', deviations.attestation?.statement ?? new Map()],
         ['authData', data],
       ]),
     )

@@ -15,6 +15,9 @@ const minute = 60_000
 /** Where nobody listens: no test signs in there. */
 const provider = 'http://localhost:1/'
 
+/** An attestation with something that should be certificates. */
+const certified = (format: string) => ({ format, statement: new Map([['x5c', Buffer.alloc(10)]]) })
+
 /** A browser with its cookies. */
 class TestBrowser {
   readonly #cookies = new Map<string, string>()
@@ -195,6 +198,10 @@ describeEachEngine('passkeys', (engine) => {
     ['another ceremony', { type: 'webauthn.get' }, /response type/],
     ['a device that did not check its owner', { isVerified: false }, /not be verified/],
     ['another challenge', { challenge: 'AAAA' }, /not begun in this browser/],
+    ['certificates of its maker', { attestation: certified('packed') }, /was not asked for/],
+    ['those of another kind', { attestation: certified('android-key') }, /was not asked for/],
+    ['an unknown attestation', { attestation: certified('new') }, /was not asked for/],
+    ['no attestation', { attestation: { format: 'packed', statement: new Map() } }, /not accepted/],
   ])('are not added for %s', async (_, deviations, message) => {
     const { browser, client } = await addPerson()
     const { status, said } = await browser.add(newDevice(), deviations)
@@ -430,7 +437,7 @@ describeEachEngine('passkeys', (engine) => {
     expect((await bea.client.listPasskeys({})).passkeys).toHaveLength(20)
   })
 
-  it('end with a reset by the operator, and with the first proof of the address', async () => {
+  it('end with a reset by the operator, and with each link that sets a password', async () => {
     const bea = await addOwner()
     const browser = newBrowser()
     await browser.signIn(bea.device)
@@ -441,8 +448,10 @@ describeEachEngine('passkeys', (engine) => {
     expect(await browser.email()).toBeUndefined()
     expect((await newBrowser().signIn(bea.device)).status).toBe(401)
 
+    let links = 0
     const mailLink = async (email: string) => {
-      const code = await operate((accounts) => accounts.create(`other-${email}`, 'Other'))
+      const other = `other-${links++}-${email}`
+      const code = await operate((accounts) => accounts.create(other, 'Other'))
       await inDatabase(server(), ({ run }) =>
         run(async (tx) => {
           const account = await tx
@@ -454,7 +463,7 @@ describeEachEngine('passkeys', (engine) => {
             .updateTable('password_resets')
             .set({ account_id: account.id, mailed_to: email })
             .where('account_id', 'in', (query) =>
-              query.selectFrom('accounts').select('id').where('email', '=', `other-${email}`),
+              query.selectFrom('accounts').select('id').where('email', '=', other),
             )
             .execute()
         }),
@@ -463,9 +472,20 @@ describeEachEngine('passkeys', (engine) => {
     }
     // Somebody who only named the address may have added the passkey.
     const cai = await addOwner()
+    const browserOfCai = newBrowser()
+    const next = 'nine purple ladders'
     const first = await mailLink(cai.email)
-    await newBrowser().call('sign-in/reset', { code: first, password: 'nine purple ladders' })
+    await browserOfCai.call('sign-in/reset', { code: first, password: next })
     expect((await newBrowser().signIn(cai.device)).status).toBe(401)
+
+    // Somebody else may also have known the password.
+    const device = newDevice()
+    const { said } = await browserOfCai.start({ currentPassword: next })
+    await browserOfCai.store('Laptop', device.create(said.options))
+    expect((await newBrowser().signIn(device)).status).toBe(201)
+    const second = await mailLink(cai.email)
+    await newBrowser().call('sign-in/reset', { code: second, password })
+    expect((await newBrowser().signIn(device)).status).toBe(401)
   })
 
   it('stay when the password changes, and go with the account', async () => {

@@ -71,6 +71,7 @@ export async function verifyNewCredential(
 ): Promise<NewCredential> {
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { clientDataJSON, attestationObject } = response
+  await refuseCertificates(attestationObject)
   const result = await verifyRegistrationResponse({
     response: {
       id,
@@ -95,6 +96,27 @@ export async function verifyNewCredential(
     isSyncable: credentialDeviceType === 'multiDevice',
     isBackedUp: credentialBackedUp,
   }
+}
+
+/**
+ * Refuses certificates of the maker of a device, which were not asked for: checking them may load lists of revoked ones from
+ * addresses that the certificates name.
+ */
+async function refuseCertificates(attestationObject: string): Promise<void> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
+  const bytes = new Uint8Array(Buffer.from(attestationObject, 'base64url'))
+  let isOwn: boolean
+  try {
+    const attestation = decodeAttestationObject(bytes)
+    const format = attestation.get('fmt')
+    isOwn =
+      format === 'none' ||
+      (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined)
+  } catch (error) {
+    throw refuseAs('InvalidPayload')(error)
+  }
+  if (isOwn) return
+  throw notAccepted('InvalidPayload', 'it has an attestation of its maker, which was not asked for')
 }
 
 /**
