@@ -67,6 +67,7 @@ describeEachEngine('botstead doctor', (engine) => {
       'backups',
       'mail',
       'single sign-on',
+      'passkeys',
     ])
     const running = found.checks.find(({ check }) => check === 'server')
     expect(running?.message).toMatch(/^It runs at .*, version \d.*, and is ready$/)
@@ -369,6 +370,27 @@ describeEachEngine('botstead doctor', (engine) => {
     expect((await diagnose(withProvider)).of('single sign-on')).toMatchObject([
       failure(/does not respond/),
     ])
+  })
+
+  it('says where passkeys work, and that people have some for another address', async () => {
+    const at = async (BOTSTEAD_PUBLIC_URL: string) => {
+      const { checks } = await diagnose({ ...environment, BOTSTEAD_PUBLIC_URL })
+      return checks.filter(({ check }) => check === 'passkeys')
+    }
+    const ok = (message: string) => [{ check: 'passkeys', status: 'ok', message }]
+    const origin = `http://localhost:${PORT}`
+    expect(await at(origin)).toEqual(ok(`they work at ${origin}`))
+    const numeric = `http://127.0.0.1:${PORT}`
+    expect(await at(numeric)).toMatchObject(ok(expect.stringMatching(/^none: browsers/)))
+    await change(
+      `insert into passkeys (id, account_id, credential_id, public_key, counter, transports, host, name, is_syncable, is_backed_up, created_at)
+        select 'passkey_1', id, 'a', 'a', 0, '[]', 'old.example.com', 'Laptop', 0, 0, created_at from accounts limit 1`,
+    )
+    const lost = /for other addresses \(1 for old.example.com\): only those for localhost work/
+    expect(await at(origin)).toMatchObject([warning(lost)])
+    expect(await at(numeric)).toMatchObject([warning(/: none work at http:\/\/127/)])
+    await change(`update passkeys set host = 'localhost'`)
+    expect(await at(origin)).toEqual(ok(`they work at ${origin}`))
   })
 })
 

@@ -13,6 +13,7 @@ import {
 } from './finding.js'
 import { checkDataFolder, checkDisk } from './folder-checks.js'
 import { checkMail } from './mail-check.js'
+import { checkPasskeys } from './passkeys-check.js'
 import { checkSettings, settingsProblems } from './settings-check.js'
 import { checkSingleSignOn } from './single-sign-on-check.js'
 import { checkBackups, checkDeliveries, checkJobs } from './work-checks.js'
@@ -33,6 +34,7 @@ const checkNames = [
   'backups',
   'mail',
   'single sign-on',
+  'passkeys',
 ] as const
 
 type CheckName = (typeof checkNames)[number]
@@ -86,6 +88,7 @@ export async function diagnose(deps: DoctorDeps & { versions: Versions }): Promi
         run('jobs', () => checkJobs(db)),
         run('deliveries', () => checkDeliveries(db)),
         run('backups', () => checkBackups(db, config)),
+        run('passkeys', () => checkPasskeys(db, config)),
       ])
     }),
   ])

@@ -19,6 +19,8 @@ import { deleteExpiredAttempts } from './single-sign-on-store.js'
 import { deleteExpiredResets } from './store.js'
 
 export { createOperatorAccounts, type OperatorAccounts } from './operator.js'
+export { listPasskeyHosts } from './passkey-store.js'
+export { relyingPartyAt } from './webauthn.js'
 
 interface Deps
   extends Omit<SignInDeps, 'accounts' | 'mail' | 'members' | 'passwords' | 'sessions'> {

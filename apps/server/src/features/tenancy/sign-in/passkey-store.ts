@@ -83,6 +83,17 @@ export async function countPasskeys(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map((row) => [row.account_id, Number(row.count)]))
 }
 
+/** The hosts for which passkeys were made, with their number: for the operator. */
+export async function listPasskeyHosts(db: Db): Promise<{ host: string; count: number }[]> {
+  const rows = await db
+    .selectFrom('passkeys')
+    .select(({ fn }) => ['host', fn.countAll<number | string>().as('count')])
+    .groupBy('host')
+    .orderBy('host')
+    .execute()
+  return rows.map(({ host, count }) => ({ host, count: Number(count) }))
+}
+
 /** @returns false if the credential is known */
 export async function insertPasskey(tx: Tx, row: PasskeyRow): Promise<boolean> {
   const result = await tx
