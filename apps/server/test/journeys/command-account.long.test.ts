@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { createCommandPlace } from '../command-place.js'
+import { openDatabase } from '../../src/platform/db/open.js'
+import { type CommandPlace, createCommandPlace } from '../command-place.js'
 import { engines } from '../engines.js'
 import { runCommand, startServerProcess } from '../processes.js'
 
@@ -34,11 +36,16 @@ describe('botstead account beside a running server', () => {
       const listed = await account('list')
       expect(listed.stdout).toMatch(/^admin@localhost {2}\S+ {2}no password {2}Administrator$/m)
       expect(listed.stdout).toMatch(/^cai@example.com {2}\S+ {2}password {2}Cai$/m)
+      await addPasskey(place)
+      expect((await account('list')).stdout).toMatch(
+        /^cai@example.com {2}\S+ {2}password, 1 passkey {2}Cai$/m,
+      )
 
       const reset = await account('reset', 'cai@example.com')
       const next = 'nine purple ladders'
       expect(await post('reset', { code: codeIn(reset.stdout), password: next })).toBe(201)
       expect(await post('password', { email: 'cai@example.com', password })).toBe(401)
+      expect((await account('list')).stdout).toMatch(/^cai@example.com {2}\S+ {2}password {2}Cai$/m)
 
       expect(await account('reset', 'nobody@example.com')).toMatchObject({
         status: 1,
@@ -49,3 +56,14 @@ describe('botstead account beside a running server', () => {
     },
   )
 })
+
+/** Adds the row of a passkey of Cai, whose device nobody has. */
+async function addPasskey({ options }: CommandPlace): Promise<void> {
+  await using database = await openDatabase(options)
+  await database.run((tx) =>
+    sql`
+      insert into passkeys (id, account_id, credential_id, public_key, counter, transports, host, name, is_syncable, is_backed_up, created_at)
+        select 'passkey_1', id, 'a', 'a', 0, '[]', 'localhost', 'Laptop', 0, 0, created_at from accounts
+          where email = 'cai@example.com'`.execute(tx),
+  )
+}

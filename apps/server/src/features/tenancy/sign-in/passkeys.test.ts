@@ -1,5 +1,5 @@
 import type { Client } from '@botstead/contract'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type Deviations, keyKinds, TestAuthenticator } from '../../../../test/authenticator.js'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { type TestServer, useServer } from '../../../../test/harness.js'
@@ -114,6 +114,12 @@ describeEachEngine('passkeys', (engine) => {
     expect(status, said.message).toBe(200)
     return { ...person, device, id: said.passkey.id }
   }
+
+  const countChallenges = () =>
+    inDatabase(server(), async ({ db }) => {
+      const rows = await db.selectFrom('passkey_challenges').select('hash').execute()
+      return rows.length
+    })
 
   const recordsOf = async ({ client, workspaceId }: Owner) =>
     (await client.getAuditRecords({ id: workspaceId })).records
@@ -250,6 +256,8 @@ describeEachEngine('passkeys', (engine) => {
     expect((await browser.finish(device.get(said.options))).status).toBe(401)
     const late = await own.store('Phone', newDevice().create(adding.said.options))
     expect(late.said.message).toMatch(/longer than five minutes/)
+    server().clock.advance(60 * minute)
+    await vi.waitFor(async () => expect(await countChallenges()).toBe(0))
   })
 
   it('are refused, and recorded, if their counter does not grow', async () => {
