@@ -23,6 +23,8 @@ export interface Deviations {
   userHandle?: string
   /** What says who made the device. */
   attestation?: { format: string; statement: ReadonlyMap<string, unknown> }
+  /** Fields of the COSE key in place of its own, by label. */
+  key?: readonly [number, unknown][]
   /** Changes the signed data after it was signed. */
   isForged?: boolean
 }
@@ -64,7 +66,7 @@ export class TestAuthenticator {
   create(options: Options, deviations: Deviations = {}) {
     this.#userHandle = options.user?.id ?? ''
     const clientData = this.#clientData('webauthn.create', options, deviations)
-    const key = this.#coseKey()
+    const key = this.#coseKey(deviations.key)
     const length = Buffer.alloc(2)
     length.writeUInt16BE(this.id.length)
     const data = Buffer.concat([
@@ -135,7 +137,7 @@ export class TestAuthenticator {
   }
 
   /** The public key as RFC 9052 writes it. */
-  #coseKey(): Buffer {
+  #coseKey(others: Deviations['key'] = []): Buffer {
     const { x = '', y = '', n = '', e = '' } = this.#publicKey
     const bytes = (text: string) => Buffer.from(text, 'base64url')
     const alg = keyKinds[this.#kind]
@@ -160,7 +162,7 @@ export class TestAuthenticator {
         [-2, bytes(e)],
       ],
     }
-    return cbor(new Map(fields[this.#kind]))
+    return cbor(new Map([...fields[this.#kind], ...others]))
   }
 }
 
@@ -195,5 +197,8 @@ function head(major: number, length: number): Buffer {
   const type = major << 5
   if (length < 24) return Buffer.from([type | length])
   if (length < 256) return Buffer.from([type | 24, length])
-  return Buffer.from([type | 25, length >> 8, length & 255])
+  if (length < 65_536) return Buffer.from([type | 25, length >> 8, length & 255])
+  const bytes = Buffer.alloc(5, type | 26)
+  bytes.writeUInt32BE(length, 1)
+  return bytes
 }

@@ -207,6 +207,23 @@ describeEachEngine('passkeys', (engine) => {
     ['certificates of its maker', { attestation: certified('packed') }, /was not asked for/],
     ['those of another kind', { attestation: certified('android-key') }, /was not asked for/],
     ['an unknown attestation', { attestation: certified('new') }, /was not asked for/],
+    // The library makes as many bytes of a number.
+    ['a number in place of a key', { key: [[-2, 20_000_000]] }, /its key is not of a kind/],
+    ['a short key', { key: [[-2, Buffer.alloc(31)]] }, /its key is not of a kind/],
+    ['another curve', { key: [[-1, 2]] }, /its key is not of a kind/],
+    ['another algorithm', { key: [[3, -257]] }, /its key is not of a kind/],
+    [
+      'a huge exponent',
+      {
+        key: [
+          [1, 3],
+          [3, -257],
+          [-1, Buffer.alloc(256, 1)],
+          [-2, Buffer.alloc(256, 1)],
+        ],
+      },
+      /its key is not of a kind/,
+    ],
     ['no attestation', { attestation: { format: 'packed', statement: new Map() } }, /not accepted/],
   ])('are not added for %s', async (_, deviations, message) => {
     const { browser, client } = await addPerson()

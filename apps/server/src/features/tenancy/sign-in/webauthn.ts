@@ -71,7 +71,7 @@ export async function verifyNewCredential(
 ): Promise<NewCredential> {
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { clientDataJSON, attestationObject } = response
-  await refuseCertificates(attestationObject)
+  await refuseUnexpected(attestationObject)
   const result = await verifyRegistrationResponse({
     response: {
       id,
@@ -99,24 +99,53 @@ export async function verifyNewCredential(
 }
 
 /**
- * Refuses certificates of the maker of a device, which were not asked for: checking them may load lists of revoked ones from
- * addresses that the certificates name.
+ * Refuses what was not asked for, before the library uses it: certificates of the maker of a device, for which it may load lists
+ * of revoked ones from addresses that they name, and keys of other types, such as a number for bytes, of which it allocates as many.
  */
-async function refuseCertificates(attestationObject: string): Promise<void> {
-  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
+async function refuseUnexpected(attestationObject: string): Promise<void> {
+  const { decodeAttestationObject, decodeCredentialPublicKey, parseAuthenticatorData } =
+    await import('@simplewebauthn/server/helpers')
   const bytes = new Uint8Array(Buffer.from(attestationObject, 'base64url'))
   let isOwn: boolean
+  let isKnownKey: boolean
   try {
     const attestation = decodeAttestationObject(bytes)
     const format = attestation.get('fmt')
     isOwn =
       format === 'none' ||
       (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined)
+    const { credentialPublicKey } = parseAuthenticatorData(attestation.get('authData'))
+    isKnownKey =
+      credentialPublicKey !== undefined && isKey(decodeCredentialPublicKey(credentialPublicKey))
   } catch (error) {
     throw refuseAs('InvalidPayload')(error)
   }
-  if (isOwn) return
-  throw notAccepted('InvalidPayload', 'it has an attestation of its maker, which was not asked for')
+  if (!isOwn) {
+    throw notAccepted(
+      'InvalidPayload',
+      'it has an attestation of its maker, which was not asked for',
+    )
+  }
+  if (!isKnownKey) {
+    throw notAccepted('InvalidPayload', 'its key is not of a kind that was asked for')
+  }
+}
+
+/** Whether a COSE key is complete, and of one of the `algorithms`. */
+function isKey(key: unknown): boolean {
+  if (!(key instanceof Map)) return false
+  const has = (fields: Record<number, number>) =>
+    Object.entries(fields).every(([label, value]) => key.get(Number(label)) === value)
+  const hasBytes = (label: number, min: number, max = min) => {
+    const value: unknown = key.get(label)
+    return value instanceof Uint8Array && value.length >= min && value.length <= max
+  }
+  return (
+    (has({ 1: 1, 3: -8, [-1]: 6 }) && hasBytes(-2, 32)) ||
+    (has({ 1: 2, 3: -7, [-1]: 1 }) && hasBytes(-2, 32) && hasBytes(-3, 32)) ||
+    // 2048 to 4096 bits, with an exponent that is checked fast.
+    (has({ 1: 3, 3: -257 }) && hasBytes(-1, 256, 512) && hasBytes(-2, 1, 4))
+  )
 }
 
 /**
