@@ -33,7 +33,13 @@ export const passkeys: Migration = {
       .addColumn('account_id', 'text', (column) =>
         column.references('accounts.id').onDelete('cascade'),
       )
+      .addColumn('address', 'text')
       .addColumn('expires_at', 'text', (column) => column.notNull())
+      .execute()
+    await db.schema
+      .createIndex('passkey_challenges_by_address')
+      .on('passkey_challenges')
+      .columns(['address', 'expires_at'])
       .execute()
     await db.schema
       .createIndex('passkey_challenges_by_account')

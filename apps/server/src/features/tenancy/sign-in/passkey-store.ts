@@ -18,7 +18,7 @@ export async function insertChallenge(tx: Tx, row: ChallengeRow): Promise<void> 
  */
 export async function takeChallenge(
   tx: Tx,
-  { hash, browser, account_id }: Omit<ChallengeRow, 'expires_at'>,
+  { hash, browser, account_id }: Omit<ChallengeRow, 'address' | 'expires_at'>,
   now: string,
 ): Promise<boolean> {
   const result = await tx
@@ -29,6 +29,25 @@ export async function takeChallenge(
     .where('expires_at', '>', now)
     .executeTakeFirst()
   return result.numDeletedRows > 0n
+}
+
+/** The sign-ins from a network address that wait: how many there are, and when the first one expires. */
+export async function countSignIns(
+  tx: Tx,
+  address: string,
+  now: string,
+): Promise<{ count: number; firstEnd: string | null }> {
+  const row = await tx
+    .selectFrom('passkey_challenges')
+    .select(({ fn }) => [
+      fn.countAll<number | string>().as('count'),
+      fn.min('expires_at').as('firstEnd'),
+    ])
+    .where('address', '=', address)
+    .where('account_id', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return { count: Number(row.count), firstEnd: row.firstEnd }
 }
 
 export async function deleteChallengesOf(tx: Tx, accountId: string): Promise<void> {

@@ -359,6 +359,24 @@ describeEachEngine('passkeys', (engine) => {
     expect((await newBrowser().signIn(device)).status).toBe(401)
   })
 
+  it('are kept if the others were made for another host', async () => {
+    const bea = await addPerson({ hasPassword: false })
+    const add = async (name: string): Promise<string> => {
+      const { said } = await bea.browser.start({})
+      return (await bea.browser.store(name, newDevice().create(said.options))).said.passkey.id
+    }
+    const remove = (id: string) => bea.browser.call(`account/passkeys/${id}/remove`, {})
+    const old = await add('Old')
+    await inDatabase(server(), ({ run }) =>
+      run((tx) =>
+        tx.updateTable('passkeys').set({ host: 'old.example.com' }).where('id', '=', old).execute(),
+      ),
+    )
+    const current = await add('New')
+    expect((await remove(current)).said).toMatchObject({ type: 'ReferenceConstraint' })
+    expect((await remove(old)).status).toBe(200)
+  })
+
   it('may all be removed where the account is connected with the provider', async () => {
     const bea = await addPerson({ hasPassword: false })
     const { said } = await bea.browser.start({})
@@ -538,6 +556,11 @@ describeEachEngine('passkeys', (engine) => {
       expect(said.message).toMatch(/begun and not finished/)
       const elsewhere = new TestBrowser(server(), { 'x-forwarded-for': '198.51.100.7' })
       expect((await elsewhere.signIn(device)).status).toBe(201)
+      // Cancelled ones end by themselves, however many there were.
+      server().clock.advance(5 * minute)
+      for (let each = 1; each <= 3; each++) {
+        expect((await new TestBrowser(server(), there).begin()).status).toBe(200)
+      }
     })
   })
 })

@@ -10,7 +10,6 @@ import { hashToken } from '../../../platform/ids.js'
 import type { AccountRow } from '../accounts/index.js'
 import { browsing } from '../audit/index.js'
 import { recordOfAccount, recordOwn } from '../members/index.js'
-import { type Counted, countAttempt, forgiveAttempt } from '../passwords/index.js'
 import { browserSecret, type SignedIn, type SignInDeps } from './deps.js'
 import * as store from './passkey-store.js'
 import { type FactorParts, proveFactor, settleFactor } from './second-factor.js'
@@ -20,6 +19,7 @@ import {
   algorithms,
   challengeIn,
   refusalOf,
+  relyingPartyAt,
   requireRelyingParty,
   verifyNewCredential,
   verifyProof,
@@ -32,6 +32,8 @@ const challengeLifetime = 5 * minute
 const maxSignInAge = 10 * minute
 /** Passkeys of an account. */
 const maxPasskeys = 20
+/** Sign-ins of a network address that are begun and neither finished nor expired. */
+const maxSignIns = 100
 
 type CreationOptions = Output<typeof contract.passkeys.start>['options']
 type RequestOptions = Output<typeof contract.passkeys.startSignIn>['options']
@@ -51,7 +53,7 @@ export async function startPasskeySignIn(
 ): Promise<BegunPasskey<RequestOptions>> {
   const { id: rpId } = requireRelyingParty(deps.addresses.base())
   const { challenge, secret } = await deps.run(async (tx) => {
-    await countAttempt(tx, deps.clock, countedBy(browser))
+    await requireFewSignIns(deps, tx, browser)
     return await addChallenge(deps, tx, browser, null)
   })
   const options = { challenge, rpId, userVerification: 'required', timeout: challengeLifetime }
@@ -88,7 +90,6 @@ export async function signInWithPasskey(
       is_backed_up: encodeBoolean(proof.isBackedUp),
       last_used_at: isoTime(clock.now()),
     })
-    await forgiveAttempt(tx, clock, countedBy(browser))
     // A new password at the same time ends this session.
     await passwords.hold(tx, accountId)
     return await parts.begin(tx, accountId, browser, `Signed in with the passkey ${name}`)
@@ -100,11 +101,25 @@ export async function signInWithPasskey(
   )
 }
 
-/** Bounds the sign-ins that are begun from a network address and not finished. */
-function countedBy({ address, isLocal }: Browser): Counted[] {
-  if (isLocal) return []
-  const refusal = 'Too many sign-ins were begun and not finished.'
-  return [{ key: `address:passkey:${address}`, free: 100, maxPause: 5 * minute, refusal }]
+/**
+ * Bounds the sign-ins from a network address that are begun and not finished. Those that expired do not count: people cancel
+ * some, and one address may be that of a whole company.
+ */
+async function requireFewSignIns(
+  { clock }: SignInDeps,
+  tx: Tx,
+  { address, isLocal }: Browser,
+): Promise<void> {
+  if (isLocal) return
+  const now = clock.now()
+  const { count, firstEnd } = await store.countSignIns(tx, address, isoTime(now))
+  if (count < maxSignIns || firstEnd === null) return
+  const seconds = Math.ceil((Date.parse(firstEnd) - now) / 1000)
+  throw new ApiError(
+    'RateLimited',
+    `Too many sign-ins were begun and not finished. Retry after ${seconds} s.`,
+    { metadata: { retryAfterSeconds: seconds } },
+  )
 }
 
 export async function listPasskeys(
@@ -232,7 +247,10 @@ export async function removePasskey(
     const passkey = requirePasskey(passkeys, id)
     const isConnected =
       singleSignOn !== undefined && (await listConnected(tx, account.id)).length > 0
-    if (passkeys.length === 1 && !hasPassword && !isConnected) {
+    // Those for another host sign nobody in.
+    const host = relyingPartyAt(deps.addresses.base())?.id
+    const isOther = (row: store.PasskeyRow) => row.id !== id && row.host === host
+    if (passkey.host === host && !passkeys.some(isOther) && !hasPassword && !isConnected) {
       throw new ApiError(
         'ReferenceConstraint',
         'You sign in with this passkey only: set a password or add another passkey first.',
@@ -296,6 +314,7 @@ async function addChallenge(
     hash: hashToken(challenge),
     browser: hashToken(secret),
     account_id: accountId,
+    address: browser.isLocal ? null : browser.address,
     expires_at: isoTime(clock.now() + challengeLifetime),
   })
   return { challenge, secret }

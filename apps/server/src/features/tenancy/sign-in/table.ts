@@ -97,6 +97,8 @@ export interface PasskeyChallengesTable {
   browser: string
   /** The account that gets the passkey; null for a sign-in. */
   account_id: string | null
+  /** Network address of the browser, by which sign-ins are counted; null for one on this machine. */
+  address: string | null
   expires_at: string
 }
 
