@@ -117,7 +117,7 @@ export const passkeys = {
     tag: 'Account',
     summary: 'Begin a sign-in with a passkey',
     description:
-      'For pages of the server itself. Sets a cookie, by which `signInWithPasskey` knows the browser within five minutes. After a hundred sign-ins that were not finished, the next ones from the same network address wait.',
+      'For pages of the server itself. Sets a cookie, by which `signInWithPasskey` knows the browser within five minutes. At most a hundred sign-ins from a network address wait to be finished; further ones are refused until one expires.',
     auth: 'public',
     audit: { none: 'Nobody is signed in yet; `signInWithPasskey` leaves the record.' },
     session: 'begins',
@@ -215,7 +215,7 @@ export const passkeys = {
           response: Type.Object(
             {
               clientDataJSON,
-              attestationObject: Encoded(65_536, 'Public key and data of the device'),
+              attestationObject: Encoded(16_384, 'Public key and data of the device'),
               transports: Type.Optional(
                 Type.Array(Text(32, 'A way, such as `usb`, `internal` or `hybrid`.', 1), {
                   maxItems: 10,

@@ -233,6 +233,19 @@ describeEachEngine('passkeys', (engine) => {
     expect((await client.listPasskeys({})).passkeys).toEqual([])
   })
 
+  it('are not added if they are malformed', async () => {
+    const { browser } = await addPerson()
+    // Empty, an empty array, nested arrays, and arrays in place of bytes, as CBOR writes them.
+    for (const bytes of ['a0', '80', '81'.repeat(10_000), 'a168617574684461746180']) {
+      const { said } = await browser.start()
+      const made = newDevice().create(said.options)
+      made.response.attestationObject = Buffer.from(bytes, 'hex').toString('base64url')
+      const stored = await browser.store('Laptop', made)
+      expect(stored.status).toBe(400)
+      expect(stored.said.message).toBe('The passkey was not accepted: it is malformed.')
+    }
+  })
+
   it('use each challenge once, in the browser and for the purpose for which it was made', async () => {
     const { device, browser: own } = await addOwner()
     const browser = newBrowser()

@@ -197,8 +197,11 @@ function notAccepted(type: RefusalType, reason: string, cause?: unknown): ApiErr
   return refusalOf(type, `The passkey was not accepted: ${reason}.`, cause)
 }
 
+/** Errors of the language itself are about the code of the library, which met something malformed: their messages say nothing to people. */
 function refuseAs(type: RefusalType) {
   return (error: unknown): never => {
-    throw notAccepted(type, error instanceof Error ? error.message : String(error), error)
+    const isOfLanguage = [TypeError, RangeError, SyntaxError].some((kind) => error instanceof kind)
+    const reason = error instanceof Error && !isOfLanguage ? error.message : 'it is malformed'
+    throw notAccepted(type, reason, error)
   }
 }
