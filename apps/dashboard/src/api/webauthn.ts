@@ -2,9 +2,9 @@ import type { Client } from '@botstead/contract'
 
 // Browsers of 2025 translate the options and results to JSON by themselves; these lines do it for older ones too.
 
-type CreationOptions = Awaited<ReturnType<Client['startPasskey']>>['options']
+export type CreationOptions = Awaited<ReturnType<Client['startPasskey']>>['options']
 type RequestOptions = Awaited<ReturnType<Client['startPasskeySignIn']>>['options']
-type NewCredential = Parameters<Client['finishPasskey']>[0]['credential']
+export type NewCredential = Parameters<Client['finishPasskey']>[0]['credential']
 type Proof = Parameters<Client['signInWithPasskey']>[0]['credential']
 
 /** Whether this browser has passkeys, on this page. */
@@ -23,7 +23,9 @@ export async function makePasskey(options: CreationOptions): Promise<NewCredenti
       id: decode(id),
     })),
   }
-  const made = await navigator.credentials.create({ publicKey }).catch(explain)
+  const made = await navigator.credentials.create({ publicKey }).catch((error: unknown) => {
+    throw isCancelled(error) ? new Error('The request was cancelled or timed out.') : explain(error)
+  })
   if (!(made instanceof PublicKeyCredential)) throw new Error('The browser made no passkey.')
   const { response, rawId } = made
   if (!(response instanceof AuthenticatorAttestationResponse)) {
@@ -46,7 +48,12 @@ export async function provePasskey(options: RequestOptions): Promise<Proof> {
     ...options,
     challenge: decode(options.challenge),
   }
-  const found = await navigator.credentials.get({ publicKey }).catch(explain)
+  const found = await navigator.credentials.get({ publicKey }).catch((error: unknown) => {
+    // Browsers do not tell a cancelled request from one without a passkey, so that pages cannot find out who has one.
+    const cause =
+      'The request was cancelled or timed out, or this device has no passkey for this server.'
+    throw isCancelled(error) ? new Error(cause) : explain(error)
+  })
   if (!(found instanceof PublicKeyCredential)) throw new Error('The browser found no passkey.')
   const { response, rawId } = found
   if (!(response instanceof AuthenticatorAssertionResponse) || response.userHandle === null) {
@@ -63,22 +70,22 @@ export async function provePasskey(options: RequestOptions): Promise<Proof> {
   }
 }
 
-/** Browsers do not tell a cancelled request from one without a passkey, so that pages cannot find out who has one. */
-function explain(error: unknown): never {
+function isCancelled(error: unknown): boolean {
+  return error instanceof Error && ['NotAllowedError', 'AbortError'].includes(error.name)
+}
+
+function explain(error: unknown): unknown {
   const name = error instanceof Error ? error.name : ''
-  if (name === 'NotAllowedError' || name === 'AbortError') {
-    throw new Error('It was cancelled, took too long, or this device has no passkey for it.')
-  }
   if (name === 'InvalidStateError') {
-    throw new Error('This device has a passkey of your account already.')
+    return new Error('This device has a passkey of your account already.')
   }
   if (name === 'SecurityError') {
-    throw new Error('The browser permits no passkeys at this address of the server.')
+    return new Error('The browser permits no passkeys at this address of the server.')
   }
   if (name === 'NotSupportedError' || name === 'ConstraintError') {
-    throw new Error('This device makes no passkeys that check who uses them: choose another one.')
+    return new Error('This device makes no passkeys that check who uses them: choose another one.')
   }
-  throw error
+  return error
 }
 
 function decode(text: string): Uint8Array<ArrayBuffer> {

@@ -60,6 +60,7 @@ function PasskeySignIn({ onDone }: SignInProps) {
   if (obstacle !== undefined) return null
   return (
     <Form
+      isSecondary
       submit="Sign in with a passkey"
       onSubmit={async () => {
         const { options } = await call({}, 'startPasskeySignIn', {})

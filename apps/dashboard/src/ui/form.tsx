@@ -171,12 +171,21 @@ interface FormProps {
   onSubmit: () => Promise<unknown>
   submit: string
   isDangerous?: boolean
+  /** Not the main action of the page. */
+  isSecondary?: boolean
   isDisabled?: boolean
   children: (faultOf: (field: string) => string | undefined) => ReactNode
 }
 
 /** A form that shows the refusal of the server at the field that it names, and other failures at its end. */
-export function Form({ onSubmit, submit, isDangerous, isDisabled, children }: FormProps) {
+export function Form({
+  onSubmit,
+  submit,
+  isDangerous,
+  isSecondary,
+  isDisabled,
+  children,
+}: FormProps) {
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const field = error instanceof ApiError ? error.metadata?.field : undefined
@@ -208,7 +217,7 @@ export function Form({ onSubmit, submit, isDangerous, isDisabled, children }: Fo
       <div>
         <Button
           type="submit"
-          kind={isDangerous === true ? 'danger' : 'primary'}
+          kind={isDangerous === true ? 'danger' : isSecondary === true ? 'plain' : 'primary'}
           isBusy={isBusy}
           disabled={isDisabled === true}
         >

@@ -1,6 +1,7 @@
 import type { Client } from '@botstead/contract'
 import { useState } from 'react'
 import { usePasskeysHere } from '../../api/sign-in-ways.js'
+import { type CreationOptions, makePasskey } from '../../api/webauthn.js'
 import { Button } from '../../ui/button.js'
 import { Dialog } from '../../ui/dialog.js'
 import { CodeField, Form, TextField } from '../../ui/form.js'
@@ -22,6 +23,9 @@ export function PasskeysPart({ security }: AccountProps) {
   const { data, error, refetch } = usePasskeys()
   const [step, setStep] = useState<Step>()
   const passkeys = data?.passkeys ?? []
+  const usable = passkeys.filter(({ host }) => host === location.hostname)
+  const hasOther = security.hasPassword || security.identities.length > 0 || usable.length > 1
+  const isOnly = ({ host }: Passkey) => !hasOther && host === location.hostname
   const close = () => setStep(undefined)
   return (
     <Part
@@ -45,6 +49,7 @@ export function PasskeysPart({ security }: AccountProps) {
               </Button>
               <Button
                 kind="danger"
+                disabled={isOnly(passkey)}
                 aria-label={`Remove ${passkey.name}`}
                 onClick={() => setStep({ kind: 'remove', passkey })}
               >
@@ -53,6 +58,11 @@ export function PasskeysPart({ security }: AccountProps) {
             </>
           )}
         />
+      )}
+      {passkeys.some(isOnly) && (
+        <p className="muted">
+          You sign in with this passkey only: set a password or add another passkey to remove it.
+        </p>
       )}
       <div className={styles.actions}>
         <Button disabled={obstacle !== undefined} onClick={() => setStep({ kind: 'add' })}>
@@ -105,20 +115,28 @@ interface DialogProps {
 
 /** Asks for the proof and a name, then the browser for the passkey. */
 function AddDialog({ security, onClose }: DialogProps & Pick<AccountProps, 'security'>) {
-  const { addPasskey } = useAccountActions()
+  const { beginPasskey, addPasskey } = useAccountActions()
   const [password, setPassword] = useState('')
   const [code, setCode] = useState('')
   const [name, setName] = useState('')
+  // Kept when the request of the browser is cancelled: the code was used, and a second request needs none.
+  const [options, setOptions] = useState<CreationOptions>()
   const { hasPassword, secondFactor } = security
   return (
     <Dialog title="Add a passkey" onClose={onClose}>
       <Form
         submit="Go on"
         onSubmit={async () => {
-          await addPasskey(name, {
-            ...(hasPassword && { currentPassword: password }),
-            ...(secondFactor !== undefined && { code }),
-          })
+          const begun =
+            options ??
+            (await beginPasskey({
+              ...(hasPassword && { currentPassword: password }),
+              ...(secondFactor !== undefined && { code }),
+            }))
+          setOptions(begun)
+          const credential = await makePasskey(begun)
+          setOptions(undefined)
+          await addPasskey(name, credential)
           onClose()
           note('The passkey is added.')
         }}
@@ -192,8 +210,8 @@ function RemoveDialog({
         {(faultOf) => (
           <>
             <p>
-              It signs nobody in from then on, and all other browsers are signed out. Delete it from
-              your device too.
+              You can no longer sign in with it, and all other browsers are signed out. Delete it
+              from your device too.
             </p>
             {security.hasPassword && (
               <CurrentPasswordField

@@ -1,7 +1,7 @@
 import type { Client } from '@botstead/contract'
 import { useQuery } from '@tanstack/react-query'
 import { call, change, read } from '../../api/queries.js'
-import { makePasskey } from '../../api/webauthn.js'
+import type { CreationOptions, NewCredential } from '../../api/webauthn.js'
 
 /** The limits of a new token; those of its owner where they are absent. */
 export type NewToken = Parameters<Client['createPersonalAccessToken']>[0]
@@ -67,9 +67,11 @@ export function useAccountActions() {
       await change({}, 'removeSecondFactor', proof)
     },
     /** Asks the browser for a passkey, and stores it. */
-    addPasskey: async (name: string, proof: Partial<Proof>): Promise<void> => {
-      const { options } = await call({}, 'startPasskey', proof)
-      await change({}, 'finishPasskey', { name, credential: await makePasskey(options) })
+    /** @returns what to ask the browser for, within five minutes */
+    beginPasskey: async (proof: Partial<Proof>): Promise<CreationOptions> =>
+      (await call({}, 'startPasskey', proof)).options,
+    addPasskey: async (name: string, credential: NewCredential): Promise<void> => {
+      await change({}, 'finishPasskey', { name, credential })
     },
     renamePasskey: async (id: string, name: string): Promise<void> => {
       await change({}, 'updatePasskey', { id, name })

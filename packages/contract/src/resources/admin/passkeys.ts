@@ -16,7 +16,7 @@ const Passkey = Type.Object(
     ),
     host: Type.String({
       description:
-        'Name of the server that it was made for. Browsers offer it nowhere else, also after `BOTSTEAD_PUBLIC_URL` has changed.',
+        'Host name of the server that it was made for. Browsers offer it nowhere else, also after `BOTSTEAD_PUBLIC_URL` has changed.',
     }),
     syncable: Type.Boolean({
       description:

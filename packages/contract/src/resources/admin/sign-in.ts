@@ -369,7 +369,7 @@ export const accountSecurity = {
     audit: 'account',
     body: Type.Object({ currentPassword }),
     response: json(Empty),
-    errors: ['ResourceNotFound'],
+    errors: ['ResourceNotFound', 'ReferenceConstraint'],
   }),
   startSecondFactor: operation({
     id: 'startSecondFactor',

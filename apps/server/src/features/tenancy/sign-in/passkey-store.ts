@@ -1,9 +1,10 @@
-import type { Selectable } from 'kysely'
+import type { ExpressionBuilder, Selectable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
-import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
 import type { PasskeyChallengesTable, PasskeysTable } from './table.js'
 
 export type ChallengeRow = Selectable<PasskeyChallengesTable>
+type WantedChallenge = Omit<ChallengeRow, 'address' | 'expires_at'>
 export type PasskeyRow = Selectable<PasskeysTable>
 
 /** Replaces the challenge of an account, so that one at most waits; those of sign-ins stand beside each other. */
@@ -18,17 +19,34 @@ export async function insertChallenge(tx: Tx, row: ChallengeRow): Promise<void> 
  */
 export async function takeChallenge(
   tx: Tx,
-  { hash, browser, account_id }: Omit<ChallengeRow, 'address' | 'expires_at'>,
+  wanted: WantedChallenge,
   now: string,
 ): Promise<boolean> {
   const result = await tx
     .deleteFrom('passkey_challenges')
-    .where('hash', '=', hash)
-    .where('browser', '=', browser)
-    .where('account_id', account_id === null ? 'is' : '=', account_id)
-    .where('expires_at', '>', now)
+    .where(isChallenge(wanted, now))
     .executeTakeFirst()
   return result.numDeletedRows > 0n
+}
+
+/** Whether `takeChallenge` finds a challenge now. */
+export async function isChallengeWaiting(
+  db: Db,
+  wanted: WantedChallenge,
+  now: string,
+): Promise<boolean> {
+  const query = db.selectFrom('passkey_challenges').select('hash').where(isChallenge(wanted, now))
+  return (await query.executeTakeFirst()) !== undefined
+}
+
+function isChallenge({ hash, browser, account_id }: WantedChallenge, now: string) {
+  return (eb: ExpressionBuilder<Schema, 'passkey_challenges'>) =>
+    eb.and([
+      eb('hash', '=', hash),
+      eb('browser', '=', browser),
+      eb('account_id', account_id === null ? 'is' : '=', account_id),
+      eb('expires_at', '>', now),
+    ])
 }
 
 /** The sign-ins from a network address that wait: how many there are, and when the first one expires. */

@@ -7,14 +7,13 @@ import { isoTime } from '../../../platform/clock.js'
 import { decodeBoolean, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import { hashToken } from '../../../platform/ids.js'
-import type { AccountRow } from '../accounts/index.js'
 import { browsing } from '../audit/index.js'
 import { recordOfAccount, recordOwn } from '../members/index.js'
 import { browserSecret, type SignedIn, type SignInDeps } from './deps.js'
+import { canSignIn, holdWays, proveOwner, type Settle } from './owner.js'
 import * as store from './passkey-store.js'
 import { type FactorParts, proveFactor, settleFactor } from './second-factor.js'
 import { findSecondFactor } from './second-factor-store.js'
-import { listConnected } from './single-sign-on-store.js'
 import {
   algorithms,
   challengeIn,
@@ -28,8 +27,6 @@ import {
 const minute = 60_000
 /** Milliseconds that a person has for their device. */
 const challengeLifetime = 5 * minute
-/** Milliseconds for which a sign-in is recent enough to stand for the password that an account does not have. */
-const maxSignInAge = 10 * minute
 /** Passkeys of an account. */
 const maxPasskeys = 20
 /** Sign-ins of a network address that are begun and neither finished nor expired. */
@@ -39,18 +36,15 @@ type CreationOptions = Output<typeof contract.passkeys.start>['options']
 type RequestOptions = Output<typeof contract.passkeys.startSignIn>['options']
 
 /** What a browser asks its device for, and the secret that it keeps. */
-export interface BegunPasskey<Options> {
+export interface BegunCeremony<Options> {
   options: Options
   secret: string
 }
 
-/** Ends, in a transaction, the attempt that proved the owner of an account. */
-type Settle = (tx: Tx) => Promise<void>
-
 export async function startPasskeySignIn(
   deps: SignInDeps,
   browser: Browser,
-): Promise<BegunPasskey<RequestOptions>> {
+): Promise<BegunCeremony<RequestOptions>> {
   const { id: rpId } = requireRelyingParty(deps.addresses.base())
   const { challenge, secret } = await deps.run(async (tx) => {
     await requireFewSignIns(deps, tx, browser)
@@ -70,7 +64,7 @@ export async function signInWithPasskey(
   const { clientDataJSON, userHandle } = credential.response
   const challenge = await takeChallenge(parts, clientDataJSON, browser, null)
   const known = await store.findPasskey(db, credential.id)
-  if (known === undefined || handleOf(known.account_id) !== userHandle) throw unknownPasskey()
+  if (known === undefined || userHandleOf(known.account_id) !== userHandle) throw unknownPasskey()
   const proof = await verifyProof(party, challenge, credential, known)
   const accountId = known.account_id
   const signedIn = await run(async (tx) => {
@@ -97,7 +91,7 @@ export async function signInWithPasskey(
   if (signedIn !== undefined) return signedIn
   throw refusalOf(
     'Unauthorized',
-    'The passkey was not accepted: its device counted less than before, so that there may be a copy of it. Sign in in another way, remove it, and add a new one.',
+    'The passkey was not accepted: its use counter did not increase, so that it may have been copied. Sign in another way, remove it, and add a new one.',
   )
 }
 
@@ -135,7 +129,7 @@ export async function startPasskey(
   actor: AccountActor,
   { currentPassword, code }: Body<typeof contract.passkeys.start>,
   browser: Browser,
-): Promise<BegunPasskey<CreationOptions>> {
+): Promise<BegunCeremony<CreationOptions>> {
   const { id, origin } = requireRelyingParty(parts.addresses.base())
   const account = await parts.accounts.get(actor)
   const settle = await proveOwner(parts, account, currentPassword, browser)
@@ -144,6 +138,7 @@ export async function startPasskey(
   const known = await store.listPasskeys(parts.db, account.id)
   if (known.length >= maxPasskeys) throw tooMany()
   const { challenge, secret } = await parts.run(async (tx) => {
+    await store.holdPasskeys(tx, account.id)
     await settle(tx)
     await settleCode(tx)
     return await addChallenge(parts, tx, browser, account.id)
@@ -152,7 +147,7 @@ export async function startPasskey(
     challenge,
     rp: { id, name: `Botstead ${new URL(origin).host}` },
     user: {
-      id: handleOf(account.id),
+      id: userHandleOf(account.id),
       name: account.email,
       displayName: account.display_name ?? account.email,
     },
@@ -236,54 +231,27 @@ export async function removePasskey(
   { currentPassword }: Body<typeof contract.passkeys.remove>,
   browser: Browser,
 ): Promise<void> {
-  const { run, accounts, passwords, sessions, singleSignOn } = deps
+  const { run, accounts, passwords, sessions } = deps
   const account = await accounts.get(actor)
   requirePasskey(await store.listPasskeys(deps.db, account.id), id)
   const settle = await proveOwner(deps, account, currentPassword, browser)
   const hasPassword = (await passwords.find(account.id)) !== undefined
+  const host = relyingPartyAt(deps.addresses.base())?.id
   await run(async (tx) => {
-    await store.holdPasskeys(tx, account.id)
-    const passkeys = await store.listPasskeys(tx, account.id)
-    const passkey = requirePasskey(passkeys, id)
-    const isConnected =
-      singleSignOn !== undefined && (await listConnected(tx, account.id)).length > 0
-    // Those for another host sign nobody in.
-    const host = relyingPartyAt(deps.addresses.base())?.id
-    const isOther = (row: store.PasskeyRow) => row.id !== id && row.host === host
-    if (passkey.host === host && !passkeys.some(isOther) && !hasPassword && !isConnected) {
+    await holdWays(tx, account.id)
+    const passkey = requirePasskey(await store.listPasskeys(tx, account.id), id)
+    await store.deletePasskey(tx, id)
+    // One for another host signs nobody in.
+    if (passkey.host === host && !hasPassword && !(await canSignIn(deps, tx, account.id))) {
       throw new ApiError(
         'ReferenceConstraint',
         'You sign in with this passkey only: set a password or add another passkey first.',
       )
     }
-    await store.deletePasskey(tx, id)
     await settle(tx)
     await sessions.endAll(tx, account.id, actor.tokenId)
     recordOwn(deps, tx, actor, { resourceId: id, resourceName: passkey.name })
   })
-}
-
-/**
- * Proves that a call comes from the owner of an account, and not from a stolen session: by the password, or by a recent sign-in
- * if there is none.
- */
-async function proveOwner(
-  { db, clock, passwords, sessions }: SignInDeps,
-  account: AccountRow,
-  currentPassword: string | undefined,
-  browser: Browser,
-): Promise<Settle> {
-  const proven = await passwords.proveOwn(account, currentPassword, browser)
-  if (proven !== undefined) return (tx) => passwords.settle(tx, proven)
-  const session = await sessions.find(db, browser)
-  const isRecent =
-    session?.account_id === account.id &&
-    Date.parse(session.created_at) > clock.now() - maxSignInAge
-  if (isRecent) return async () => {}
-  throw new ApiError(
-    'InvalidPayload',
-    'Your account has no password that could prove that it is you, and you signed in more than ten minutes ago: sign out, sign in, and do this again.',
-  )
 }
 
 /** Proves the second factor of an account, if it has one. */
@@ -322,7 +290,7 @@ async function addChallenge(
 
 /** The challenge that a browser had signed, used up whatever comes of it. */
 async function takeChallenge(
-  { run, clock }: SignInDeps,
+  { db, run, clock }: SignInDeps,
   clientDataJSON: string,
   { signOn = '' }: Browser,
   accountId: string | null,
@@ -330,10 +298,12 @@ async function takeChallenge(
   const challenge = challengeIn(clientDataJSON)
   const wanted = { hash: hashToken(challenge), browser: hashToken(signOn), account_id: accountId }
   const now = isoTime(clock.now())
-  if (await run((tx) => store.takeChallenge(tx, wanted, now))) return challenge
+  // Read first: anybody may send one, and a write waits for others.
+  const isWaiting = await store.isChallengeWaiting(db, wanted, now)
+  if (isWaiting && (await run((tx) => store.takeChallenge(tx, wanted, now)))) return challenge
   throw refusalOf(
     accountId === null ? 'Unauthorized' : 'InvalidPayload',
-    'This was not begun in this browser, was used already, or took longer than five minutes. Begin again.',
+    'This was not begun in this browser, was used or replaced, or took longer than five minutes. Begin again.',
   )
 }
 
@@ -353,7 +323,7 @@ export function toPasskey(
 }
 
 /** The id of an account as devices keep it, which says nothing about the person. */
-function handleOf(accountId: string): string {
+function userHandleOf(accountId: string): string {
   return Buffer.from(accountId).toString('base64url')
 }
 
@@ -366,7 +336,7 @@ function requirePasskey(passkeys: readonly store.PasskeyRow[], id: string): stor
 function unknownPasskey(): ApiError {
   return refusalOf(
     'Unauthorized',
-    'This passkey is not known here: it was removed. Sign in in another way, and delete it from your device.',
+    'This passkey is not known here: it was removed. Sign in another way, and delete it from your device.',
   )
 }
 

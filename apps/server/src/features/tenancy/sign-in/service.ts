@@ -10,6 +10,7 @@ import { browsing } from '../audit/index.js'
 import { recordOfAccount, recordOwn } from '../members/index.js'
 import type { SessionDetails, SignedIn, SignInDeps } from './deps.js'
 import { requestReset } from './forgotten.js'
+import { holdWays, proveOwner } from './owner.js'
 import { deleteChallengesOf, deletePasskeysOf } from './passkey-store.js'
 import * as passkeys from './passkeys.js'
 import type { Provider } from './provider.js'
@@ -71,8 +72,6 @@ export function createSignInService(deps: SignInDeps, provider: Provider | undef
       changePassword,
       changeEmail,
       removeAccount,
-    }),
-    ...bound(deps, {
       startPasskeySignIn: passkeys.startPasskeySignIn,
       listPasskeys: passkeys.listPasskeys,
       finishPasskey: passkeys.finishPasskey,
@@ -247,10 +246,11 @@ async function changePassword(
 ): Promise<string> {
   const { passwords } = deps
   const account = await deps.accounts.get(actor)
-  const proven = await passwords.proveOwn(account, currentPassword, browser)
+  const settle = await proveOwner(deps, account, currentPassword, browser)
   const hash = await passwords.hash(password, ownerOf(account))
   return await deps.run(async (tx) => {
-    if (proven !== undefined) await passwords.settle(tx, proven)
+    await holdWays(tx, account.id)
+    await settle(tx)
     await replacePassword(deps, tx, account.id, hash, actor.tokenId)
     recordOwn(deps, tx, actor)
     return await passwords.rememberDevice(tx, account.id, browser.device)
@@ -263,16 +263,16 @@ async function changeEmail(
   { currentPassword, email }: Body<typeof contract.accountSecurity.changeEmail>,
   browser: Browser,
 ): Promise<void> {
-  const { run, dialect, accounts, passwords } = deps
+  const { run, dialect, accounts } = deps
   const account = await accounts.get(actor)
-  const proven = await passwords.proveOwn(account, currentPassword, browser)
+  const settle = await proveOwner(deps, account, currentPassword, browser)
   const taken = (cause?: unknown) =>
     new ApiError('AlreadyExists', 'body.email: another account has this address.', {
       metadata: { in: 'body', field: 'email' },
       cause,
     })
   await run(async (tx) => {
-    if (proven !== undefined) await passwords.settle(tx, proven)
+    await settle(tx)
     if (!(await accounts.changeEmail(tx, account.id, email))) throw taken()
     const changes = { email: { from: account.email, to: email.toLowerCase() } }
     recordOwn(deps, tx, actor, { changes })
@@ -288,9 +288,9 @@ async function removeAccount(
   { currentPassword }: Body<typeof contract.accountSecurity.removeAccount>,
   browser: Browser,
 ): Promise<void> {
-  const { run, clock, dialect, accounts, members, passwords, sessions, domainEvents } = deps
+  const { run, clock, dialect, accounts, members, sessions, domainEvents } = deps
   const account = await accounts.get(actor)
-  const proven = await passwords.proveOwn(account, currentPassword, browser)
+  const settle = await proveOwner(deps, account, currentPassword, browser)
   // The oldest account is the operator's, so another one would take its place.
   if (await accounts.isOperator(account.id)) {
     throw new ApiError(
@@ -300,8 +300,9 @@ async function removeAccount(
   }
   await run(async (tx) => {
     // First, as all who also lock the password.
+    await holdWays(tx, account.id)
     await endIdentities(tx, account.id, isoTime(clock.now()))
-    if (proven !== undefined) await passwords.settle(tx, proven)
+    await settle(tx)
     await members.leaveAll(tx, actor)
     await sessions.endAccount(tx, account.id)
     await domainEvents.raise(tx, 'account.removed', { accountId: account.id })

@@ -564,7 +564,10 @@ describeEachEngine('single sign-on', (engine) => {
     await browser.signIn()
     const moved = { email: `moved-${changing.email}` }
     expect((await browser.call('account/email', moved, 'PUT')).status).toBe(200)
-    expect((await browser.call('account/sso/remove', {})).status).toBe(200)
+    expect((await browser.call('account/sso/remove', {})).said.type).toBe('ReferenceConstraint')
+    expect((await browser.call('account/password', { password }, 'PUT')).status).toBe(200)
+    const removed = await browser.call('account/sso/remove', { currentPassword: password })
+    expect(removed.status).toBe(200)
     const refused = await browserOf(changing).signIn()
     expect(refused.said.message).toMatch(/ask for an invitation/)
 

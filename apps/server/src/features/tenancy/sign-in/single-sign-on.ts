@@ -11,6 +11,7 @@ import { type Act, browsing } from '../audit/index.js'
 import { recordOfAccount, recordOwn } from '../members/index.js'
 import { type Counted, countAttempt, forgiveAttempt } from '../passwords/index.js'
 import { browserSecret, type SessionDetails, type SignInDeps } from './deps.js'
+import { canSignIn, holdWays, proveOwner } from './owner.js'
 import { type Expected, type Identity, type Provider, ProviderError } from './provider.js'
 import type { Progress } from './second-factor.js'
 import { deleteTicketsOf } from './second-factor-store.js'
@@ -66,9 +67,9 @@ export async function connectSingleSignOn(
   browser: Browser,
 ): Promise<BegunSignOn> {
   const account = await parts.accounts.get(actor)
-  const proven = await parts.passwords.proveOwn(account, currentPassword, browser)
+  const settle = await proveOwner(parts, account, currentPassword, browser)
   const begun = await begin(parts, browser, { returnTo, accountId: account.id })
-  if (proven !== undefined) await parts.run((tx) => parts.passwords.settle(tx, proven))
+  await parts.run(settle)
   return begun
 }
 
@@ -81,13 +82,21 @@ export async function disconnectSingleSignOn(
 ): Promise<void> {
   const { run, clock, accounts, passwords, sessions } = deps
   const account = await accounts.get(actor)
-  const proven = await passwords.proveOwn(account, currentPassword, browser)
+  const settle = await proveOwner(deps, account, currentPassword, browser)
+  const hasPassword = (await passwords.find(account.id)) !== undefined
   await run(async (tx) => {
+    await holdWays(tx, account.id)
     const ended = await store.endIdentities(tx, account.id, isoTime(clock.now()))
     if (ended.length === 0) {
       throw new ApiError('ResourceNotFound', 'The account is not connected with any provider.')
     }
-    if (proven !== undefined) await passwords.settle(tx, proven)
+    if (!hasPassword && !(await canSignIn(deps, tx, account.id))) {
+      throw new ApiError(
+        'ReferenceConstraint',
+        'You sign in with this connection only: set a password or add a passkey first.',
+      )
+    }
+    await settle(tx)
     await deleteTicketsOf(tx, account.id)
     await sessions.endAll(tx, account.id, actor.tokenId)
     recordOwn(deps, tx, actor, {

@@ -48,7 +48,7 @@ export function requireRelyingParty(base: string): RelyingParty {
   if (party !== undefined) return party
   throw new ApiError(
     'ResourceNotFound',
-    `This server has no passkeys: browsers permit none at ${new URL(base).origin}. They need https and a host name, or localhost: set BOTSTEAD_PUBLIC_URL to such an address.`,
+    `Passkeys are not available at ${new URL(base).origin}: browsers require https and a host name, or localhost. Set BOTSTEAD_PUBLIC_URL to such an address.`,
   )
 }
 
@@ -63,7 +63,7 @@ export function challengeIn(clientDataJSON: string): string {
   }
 }
 
-/** Checks what a device returned for a new passkey. @throws ApiError if any of it is not as it must be */
+/** Checks what a device returned for a new passkey. @throws ApiError if it is invalid */
 export async function verifyNewCredential(
   { id: rpId, origin }: RelyingParty,
   challenge: string,
@@ -149,9 +149,8 @@ function isKey(key: unknown): boolean {
 }
 
 /**
- * Checks the proof of a device against a passkey, but for its counter: that is compared with the stored one while nobody
- * changes it.
- * @throws ApiError if any of it is not as it must be
+ * Checks the proof of a device against a passkey, except for its counter, which the caller compares under the lock.
+ * @throws ApiError if it is invalid
  */
 export async function verifyProof(
   { id: rpId, origin }: RelyingParty,
