@@ -232,6 +232,13 @@ describe.skipIf(browserPath === undefined)(`passkeys ${title}`, () => {
     await dialog.getByText('The password is wrong.').waitFor()
     await expectAccessible(page)
     await dialog.getByLabel('Current password').fill(password)
+    // A request that is cancelled is made again without the proof, because a code works once.
+    const { session: device, authenticatorId: id } = laptop
+    await device.send('WebAuthn.setUserVerified', { authenticatorId: id, isUserVerified: false })
+    await page.keyboard.press('Enter')
+    await dialog.getByText('The request was cancelled or timed out.').waitFor()
+    await device.send('WebAuthn.setUserVerified', { authenticatorId: id, isUserVerified: true })
+    await dialog.getByLabel('Current password').fill('wrong words')
     await page.keyboard.press('Enter')
     await page.getByText('The passkey is added.').waitFor()
     await page.getByRole('button', { name: 'Rename Laptop' }).waitFor()
@@ -244,7 +251,7 @@ describe.skipIf(browserPath === undefined)(`passkeys ${title}`, () => {
     expect(credential).toMatchObject({ isResidentCredential: true, rpId: 'localhost' })
 
     const phone = await newPage({ viewport: { width: 360, height: 740 } })
-    const device = await addDevice(phone)
+    const { session, authenticatorId } = await addDevice(phone)
     await phone.goto(`${server().url}/dashboard/`)
     const button = phone.getByRole('button', { name: 'Sign in with a passkey' })
     await button.waitFor()
@@ -252,14 +259,13 @@ describe.skipIf(browserPath === undefined)(`passkeys ${title}`, () => {
     const scrolled = await phone.evaluate<number>('document.documentElement.scrollWidth')
     expect(scrolled).toBeLessThanOrEqual(360)
     // As a password manager copies it.
-    const { authenticatorId } = device
-    await device.session.send('WebAuthn.addCredential', { authenticatorId, credential })
+    await session.send('WebAuthn.addCredential', { authenticatorId, credential })
     const setVerified = async (isUserVerified: boolean) =>
-      await device.session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified })
+      await session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified })
     // Somebody else has the device.
     await setVerified(false)
     await button.click()
-    await phone.getByText('It was cancelled, took too long').waitFor()
+    await phone.getByText('The request was cancelled or timed out, or').waitFor()
     await expectAccessible(phone)
     await setVerified(true)
     await button.focus()
