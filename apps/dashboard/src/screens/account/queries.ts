@@ -66,7 +66,6 @@ export function useAccountActions() {
     removeSecondFactor: async (proof: Proof): Promise<void> => {
       await change({}, 'removeSecondFactor', proof)
     },
-    /** Asks the browser for a passkey, and stores it. */
     /** @returns what to ask the browser for, within five minutes */
     beginPasskey: async (proof: Partial<Proof>): Promise<CreationOptions> =>
       (await call({}, 'startPasskey', proof)).options,

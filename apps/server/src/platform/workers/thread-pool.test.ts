@@ -12,10 +12,12 @@ import { createThreadPool, type ThreadPool, type ThreadPoolOptions } from './thr
 const limit = 25_000
 
 /** Ends a process while a thread of it counts rows. */
-async function runProgram(how: string, rows: string) {
+async function runProgram(how: string, rows: string, { isHeard = true } = {}) {
   const words = [programPath('exit-in-query'), how, rows]
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'inherit', 'pipe'] })
-  const [errors, exit] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  // Closes the pipe, so that writing to it fails.
+  if (!isHeard) child.stderr.destroy()
+  const [errors, exit] = await Promise.all([isHeard ? text(child.stderr) : '', once(child, 'exit')])
   return { errors, exit }
 }
 
@@ -231,6 +233,9 @@ describe('a thread pool', () => {
       exit: [null, 'SIGKILL'],
       errors: 'A statement of the database does not end, the process is killed.\n',
     })
+    // Also where nobody reads its errors.
+    const unheard = await runProgram('exit', '1e12', { isHeard: false })
+    expect(unheard.exit).toEqual([null, 'SIGKILL'])
   })
 
   it('ends threads that load their code', async () => {

@@ -15,7 +15,11 @@ const password = Text(512, 'Password of the account.', 1)
 
 /** The proof before changes that a stolen session alone must not make. */
 export const currentPassword = Type.Optional(
-  Text(512, 'Current password; required if the account has one.', 1),
+  Text(
+    512,
+    'Current password; required if the account has one. An account that signs in with passkeys or a provider only needs a sign-in of the last ten minutes instead.',
+    1,
+  ),
 )
 
 const email = Type.String({
@@ -363,7 +367,7 @@ export const accountSecurity = {
     tag: 'Account',
     summary: 'Remove the connections of the caller with accounts of providers',
     description:
-      'Ends all other sessions of the caller. A sign-in with the provider does not connect the account again: only `connectSingleSignOn` does.',
+      'Ends all other sessions of the caller. A sign-in with the provider does not connect the account again: only `connectSingleSignOn` does. The connection stays if nothing else signs in to the account.',
     auth: 'account',
     permission: 'account:write',
     audit: 'account',
