@@ -26,12 +26,20 @@ export function useDispatching(database: () => Database) {
       botId,
       enqueue: (subjectId: string, orderingKey: string | undefined = 'line') =>
         bench.enqueue({ botId, subjectId, orderingKey }),
-      /** The call that is open for a subject, once there is one. */
+      /**
+       * The call that is open for a subject, once there is one. Where a look found rows that others had locked, as a
+       * heartbeat has on PostgreSQL, the next one needs time: it passes only once nothing else is under way.
+       */
       callOf: (subject: string) =>
-        eventually(() => {
-          const call = bench.calls.find((open) => open.subject === subject)
-          if (!call) throw new Error(`${subject} is not being sent`)
-          return call
+        eventually(async () => {
+          const find = () => bench.calls.find((open) => open.subject === subject)
+          const call = find()
+          if (call) return call
+          await bench.rest()
+          const later = find()
+          if (later) return later
+          bench.time.advance(50)
+          throw new Error(`${subject} is not being sent`)
         }),
       /** Lets time pass until a subject is being sent again. */
       nextCallOf: (subject: string, last: OpenCall) =>
