@@ -19,21 +19,30 @@ function read(report) {
       numPendingTests,
       testResults = [],
     } = JSON.parse(readFileSync(report, 'utf8'))
-    const failures = [...testResults.flatMap(failuresOf), ...readErrors(report)]
+    const unsteady = readIfThere(`${report}.unsteady`)
+    const failures = [...testResults.flatMap(failuresOf), ...readIfThere(`${report}.errors`)]
     const lengths = testResults.map(({ name, startTime, endTime }) => ({
       file: relative(process.cwd(), name),
       milliseconds: endTime - startTime,
     }))
-    const counts = { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests }
-    return { ...counts, failures, lengths }
+    const counts = {
+      passed: numPassedTests + unsteady.length,
+      failed: numFailedTests - unsteady.length,
+      skipped: numPendingTests,
+    }
+    // Either all of its failed tests are unsteady, or none.
+    return { ...counts, failures: unsteady.length > 0 ? [] : failures, unsteady, lengths }
   } catch {
-    return { passed: 0, failed: 0, skipped: 0, failures: [], lengths: [] }
+    return { passed: 0, failed: 0, skipped: 0, failures: [], unsteady: [], lengths: [] }
   }
 }
 
-/** Errors of no test that the reporter of the progress wrote beside a report. */
-function readErrors(report) {
-  return existsSync(`${report}.errors`) ? JSON.parse(readFileSync(`${report}.errors`, 'utf8')) : []
+/**
+ * What was written beside a report: errors of no test (`.errors`), or the tests that failed and then passed alone
+ * (`.unsteady`).
+ */
+function readIfThere(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
 }
 
 /** The failed tests of a file with their errors, or the file itself if it failed as a whole. */
@@ -46,11 +55,14 @@ function failuresOf({ name, status, message, assertionResults }) {
 
 for (let at = 0; at < given.length; at += 3) {
   const [name, status, report] = given.slice(at, at + 3)
-  const { passed, failed, skipped, failures, lengths } = read(report)
+  const { passed, failed, skipped, failures, unsteady, lengths } = read(report)
   // A part counts as one more failure if something other than a test ended it, or if it has no tests.
   const unseen = failed === 0 && (status !== '0' || (report !== '' && passed === 0)) ? 1 : 0
   // The output of a part is long, and is often cut: what failed is repeated where it can be seen.
   for (const failure of failures) console.log(`Failed in ${name}: ${failure.slice(0, 4000)}\n`)
+  for (const failure of unsteady) {
+    console.log(`UNSTEADY in ${name}, failed once and passed alone: ${failure.slice(0, 4000)}\n`)
+  }
   if (status !== '0') console.log(`${name} ended with status ${status}`)
   for (const each of lengths) files.push({ part: name, ...each })
   total.passed += passed

@@ -26,6 +26,17 @@ it('passes', () => expect(1 + 1).toBe(2))
 const failing = `import { expect, it } from 'vitest'
 it('fails', () => expect(1 + 1).toBe(3))
 `
+/** A test that fails in some of its runs, which it counts. */
+const unsteady = (
+  failsIn: readonly number[],
+) => `import { appendFileSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+it('is [sometimes] well', () => {
+  appendFileSync('runs', '.')
+  expect(${JSON.stringify(failsIn)}).not.toContain(readFileSync('runs', 'utf8').length)
+})
+it('is not repeated', () => appendFileSync('others', '.'))
+`
 const brokenBuild = {
   'apps/server/test/build.ts': `export async function buildServer() {
   throw new Error('The server cannot be built')
@@ -44,6 +55,8 @@ interface Fault {
   of?: 'long' | 'both'
   /** Number of tests that `.ci/run` counts as passed, without those in other versions of Node. */
   passed: number
+  /** Number of tests that it counts as failed; 1 by default for each run. */
+  failed?: number
   /** What `.ci/run` repeats at its end; anything by default. */
   repeated?: RegExp
 }
@@ -57,6 +70,18 @@ const faults: Record<string, Fault> = {
     files: { 'apps/server/test/bad.long.test.ts': failing },
     of: 'long',
     passed: 2,
+  },
+  'a test that fails again when it is repeated': {
+    test: unsteady([1, 3]),
+    passed: 3,
+    repeated: /^Failed in npm test: apps\/server\/test\/bad\.test\.ts > is \[sometimes\] well$/m,
+  },
+  'more failing tests than fail by chance': {
+    test: `import { expect, it } from 'vitest'
+it.each([2, 3, 4, 5])('fails with %s', (sum) => expect(sum).toBe(1))
+`,
+    passed: 2,
+    failed: 4,
   },
   'a test process that is killed': {
     test: `import { it } from 'vitest'
@@ -262,17 +287,34 @@ describe.runIf(process.env.CI)('the gate', () => {
   })
 
   it.each(Object.entries(faults))('fails because of %s', async (_, fault) => {
-    const { test = '', files, passed, of, repeated = /./ } = fault
+    const { test = '', files, passed, of, failed = of === 'both' ? 2 : 1, repeated = /./ } = fault
     const root = await createCheckout({ ...files, 'apps/server/test/bad.test.ts': test })
     const ci = await run(root, '.ci/run', { WELL })
     expect(outcomeOf(ci)).toEqual({
-      line: `${passed + 2} passed, ${of === 'both' ? 2 : 1} failed`,
+      line: `${passed + 2} passed, ${failed} failed`,
       test: of === 'long' ? 0 : 1,
       long: of === undefined ? 0 : 1,
       check: 0,
       status: 1,
     })
     expect(ci.output).toMatch(repeated)
+  })
+
+  it('names a test that fails once and passes each time when it is repeated alone', async () => {
+    const root = await createCheckout({ 'apps/server/test/bad.test.ts': unsteady([1]) })
+    const ci = await run(root, '.ci/run', { WELL })
+    expect(outcomeOf(ci)).toEqual({
+      line: '6 passed, 0 failed',
+      test: 0,
+      long: 0,
+      check: 0,
+      status: 0,
+    })
+    expect(ci.output).toMatch(
+      /^UNSTEADY in npm test, failed once and passed alone: apps\/server\/test\/bad\.test\.ts > is \[sometimes\] well\nAssertionError/m,
+    )
+    expect(await readFile(join(root, 'runs'), 'utf8')).toBe('....')
+    expect(await readFile(join(root, 'others'), 'utf8')).toBe('.')
   })
 
   it('fails because of a failing test beside a real PostgreSQL, with either command', async () => {
