@@ -87,6 +87,7 @@ import { scopesOfJobs } from './0205-scopes-of-jobs.js'
 import { mail } from './0210-mail.js'
 import { singleSignOn } from './0211-single-sign-on.js'
 import { passkeys } from './0212-passkeys.js'
+import { sessionsByToken } from './0213-sessions-by-token.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -177,4 +178,5 @@ export const migrations: readonly Migration[] = [
   mail,
   singleSignOn,
   passkeys,
+  sessionsByToken,
 ]

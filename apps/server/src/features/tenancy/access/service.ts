@@ -257,6 +257,7 @@ export type TokenOwner =
       expiresAt: string
       device: string | undefined
       address: string
+      byToken: boolean
     }
   | { kind: 'bot'; workspaceId: string; botId: string }
   | { kind: 'integration'; workspaceId: string; integrationId: string }
@@ -297,6 +298,7 @@ export function makeToken(
     expires_at: ('expiresAt' in owner && owner.expiresAt) || null,
     device: ('device' in owner && owner.device) || null,
     address: 'address' in owner ? owner.address : null,
+    by_token: encodeBoolean('byToken' in owner && owner.byToken),
   }
   return { token, value }
 }

@@ -25,6 +25,8 @@ interface SessionDetails {
   note?: string | undefined
   /** ISO 8601 time at which it ends at the latest. */
   latest?: string | undefined
+  /** Whether a personal token began it. */
+  byToken?: boolean
   /** The act that the audit log has with it, if it is not the sign-in alone. */
   act?: Act
 }
@@ -55,13 +57,13 @@ export function createSessions(deps: SessionsDeps) {
     tx: Tx,
     accountId: string,
     browser: Browser,
-    { note = '', latest, act }: SessionDetails = {},
+    { note = '', latest, byToken = false, act }: SessionDetails = {},
   ): Promise<MadeToken> {
     const usual = isoTime(clock.now() + deps.sessionLifetimeMs)
     const expiresAt = latest !== undefined && latest < usual ? latest : usual
     const { address, session } = browser
     const device = browserName(browser.userAgent)
-    const owner = { kind: 'session', accountId, expiresAt, device, address } as const
+    const owner = { kind: 'session', accountId, expiresAt, device, address, byToken } as const
     const made = makeToken(owner, note, deps)
     await store.insertToken(tx, made.token)
     recordOfAccount(deps, tx, { ...browsing(accountId, browser, made.token.id), accountId }, act)
@@ -106,7 +108,8 @@ export function createSessions(deps: SessionsDeps) {
     if (code !== undefined) return await beginWithCode(code, note, browser)
     const { accountId, tokenId } = await holderOf(authenticator, token ?? '')
     const latest = await store.findEndOfPersonal(db, tokenId)
-    return await run((tx) => begin(tx, accountId, browser, { note, latest }))
+    const details = { note, latest, byToken: true }
+    return await run((tx) => begin(tx, accountId, browser, details))
   }
 
   return {

@@ -32,6 +32,8 @@ export interface AccessTokensTable {
   device: Generated<string | null>
   /** Network address from which a session began. */
   address: Generated<string | null>
+  /** 0 or 1: whether a session was begun with a personal token, which a person may have lost. */
+  by_token: Generated<number>
 }
 
 /** A code that signs one browser in. Only the hash of its value is stored; using it deletes the row. */

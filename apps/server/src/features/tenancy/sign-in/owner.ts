@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { Browser } from '../../../domain/browser.js'
+import { decodeBoolean } from '../../../platform/db/columns.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { AccountRow } from '../accounts/index.js'
 import type { SignInDeps } from './deps.js'
@@ -15,7 +16,7 @@ const maxSignInAge = 10 * 60_000
 
 /**
  * Proves that a call comes from the owner of an account, and not from a stolen session: by the password; without one, by a
- * recent sign-in. An account that nobody signs in to yet has no other proof than the call.
+ * recent sign-in, not by a personal token. An account that nobody signs in to yet has no other proof than the call.
  */
 export async function proveOwner(
   deps: Pick<SignInDeps, 'db' | 'clock' | 'passwords' | 'sessions'>,
@@ -30,7 +31,7 @@ export async function proveOwner(
   if (ways.flat().length === 0 || (await hasSignedIn(deps, account, browser))) return async () => {}
   throw new ApiError(
     'InvalidPayload',
-    'Your account has no password that could prove that it is you, and you signed in more than ten minutes ago: sign out, sign in, and do this again.',
+    'Your account has no password that could prove that it is you: sign out, sign in with a passkey or your provider, and do this again within ten minutes.',
   )
 }
 
@@ -40,7 +41,7 @@ async function hasSignedIn(
   browser: Browser,
 ): Promise<boolean> {
   const session = await sessions.find(db, browser)
-  if (session?.account_id !== account.id) return false
+  if (session?.account_id !== account.id || decodeBoolean(session.by_token)) return false
   return Date.parse(session.created_at) > clock.now() - maxSignInAge
 }
 
