@@ -88,6 +88,7 @@ import { mail } from './0210-mail.js'
 import { singleSignOn } from './0211-single-sign-on.js'
 import { passkeys } from './0212-passkeys.js'
 import { sessionsByToken } from './0213-sessions-by-token.js'
+import { signInsByAddress } from './0214-sign-ins-by-address.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -179,4 +180,5 @@ export const migrations: readonly Migration[] = [
   singleSignOn,
   passkeys,
   sessionsByToken,
+  signInsByAddress,
 ]

@@ -165,7 +165,7 @@ export const signIn = {
     tag: 'Account',
     summary: 'Begin a sign-in with the account of a provider',
     description:
-      'For pages of the server itself. Sets a cookie, by which the browser is known when its person comes back from the provider within ten minutes. After a hundred sign-ins that were not finished, the next ones from the same network address wait.',
+      'For pages of the server itself. Sets a cookie, by which the browser is known when its person comes back from the provider within ten minutes. After a hundred sign-ins within ten minutes that were not finished, the next ones from the same network address are refused with `RateLimited` until the first expires.',
     auth: 'public',
     audit: { none: 'Nobody is signed in yet; `finishSingleSignOn` leaves the record.' },
     session: 'begins',

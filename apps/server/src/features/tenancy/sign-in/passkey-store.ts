@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, Selectable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
+import type { BegunSignIns } from './begun.js'
 import type { PasskeyChallengesTable, PasskeysTable } from './table.js'
 
 export type ChallengeRow = Selectable<PasskeyChallengesTable>
@@ -49,12 +50,8 @@ function isChallenge({ hash, browser, account_id }: WantedChallenge, now: string
     ])
 }
 
-/** The sign-ins from a network address that wait: how many there are, and when the first one expires. */
-export async function countSignIns(
-  tx: Tx,
-  address: string,
-  now: string,
-): Promise<{ count: number; firstEnd: string | null }> {
+/** The sign-ins from a network address that wait. */
+export async function countSignIns(tx: Tx, address: string, now: string): Promise<BegunSignIns> {
   const row = await tx
     .selectFrom('passkey_challenges')
     .select(({ fn }) => [

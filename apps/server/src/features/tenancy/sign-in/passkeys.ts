@@ -9,6 +9,7 @@ import type { Tx } from '../../../platform/db/schema.js'
 import { hashToken } from '../../../platform/ids.js'
 import { browsing } from '../audit/index.js'
 import { recordOfAccount, recordOwn } from '../members/index.js'
+import { requireFewBegun } from './begun.js'
 import { browserSecret, type SignedIn, type SignInDeps } from './deps.js'
 import { canSignIn, holdWays, proveOwner, type Settle } from './owner.js'
 import * as store from './passkey-store.js'
@@ -29,8 +30,6 @@ const minute = 60_000
 const challengeLifetime = 5 * minute
 /** Passkeys of an account. */
 const maxPasskeys = 20
-/** Sign-ins of a network address that are begun and neither finished nor expired. */
-const maxSignIns = 100
 
 type CreationOptions = Output<typeof contract.passkeys.start>['options']
 type RequestOptions = Output<typeof contract.passkeys.startSignIn>['options']
@@ -47,7 +46,9 @@ export async function startPasskeySignIn(
 ): Promise<BegunCeremony<RequestOptions>> {
   const { id: rpId } = requireRelyingParty(deps.addresses.base())
   const { challenge, secret } = await deps.run(async (tx) => {
-    await requireFewSignIns(deps, tx, browser)
+    await requireFewBegun(deps.clock, browser, (address, now) =>
+      store.countSignIns(tx, address, now),
+    )
     return await addChallenge(deps, tx, browser, null)
   })
   const options = { challenge, rpId, userVerification: 'required', timeout: challengeLifetime }
@@ -92,27 +93,6 @@ export async function signInWithPasskey(
   throw refusalOf(
     'Unauthorized',
     'The passkey was not accepted: its use counter did not increase, so that it may have been copied. Sign in another way, remove it, and add a new one.',
-  )
-}
-
-/**
- * Bounds the sign-ins from a network address that are begun and not finished. Those that expired do not count: people cancel
- * some, and one address may be that of a whole company.
- */
-async function requireFewSignIns(
-  { clock }: SignInDeps,
-  tx: Tx,
-  { address, isLocal }: Browser,
-): Promise<void> {
-  if (isLocal) return
-  const now = clock.now()
-  const { count, firstEnd } = await store.countSignIns(tx, address, isoTime(now))
-  if (count < maxSignIns || firstEnd === null) return
-  const seconds = Math.ceil((Date.parse(firstEnd) - now) / 1000)
-  throw new ApiError(
-    'RateLimited',
-    `Too many sign-ins were begun and not finished. Retry after ${seconds} s.`,
-    { metadata: { retryAfterSeconds: seconds } },
   )
 }
 

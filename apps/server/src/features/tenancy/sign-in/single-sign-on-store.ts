@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { BegunSignIns } from './begun.js'
 import type { AccountIdentitiesTable, SingleSignOnAttemptsTable } from './table.js'
 
 export type AttemptRow = Selectable<SingleSignOnAttemptsTable>
@@ -24,6 +25,20 @@ export async function takeAttempt(
     .where('expires_at', '>', now)
     .returningAll()
     .executeTakeFirst()
+}
+
+/** The sign-ins from a network address whose person is at the provider. */
+export async function countAttempts(tx: Tx, address: string, now: string): Promise<BegunSignIns> {
+  const row = await tx
+    .selectFrom('single_sign_on_attempts')
+    .select(({ fn }) => [
+      fn.countAll<number | string>().as('count'),
+      fn.min('expires_at').as('firstEnd'),
+    ])
+    .where('address', '=', address)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return { count: Number(row.count), firstEnd: row.firstEnd }
 }
 
 export async function deleteExpiredAttempts(tx: Tx, now: string): Promise<number> {

@@ -9,7 +9,7 @@ import { hashToken, newToken } from '../../../platform/ids.js'
 import type { AccountRow } from '../accounts/index.js'
 import { type Act, browsing } from '../audit/index.js'
 import { recordOfAccount, recordOwn } from '../members/index.js'
-import { type Counted, countAttempt, forgiveAttempt } from '../passwords/index.js'
+import { requireFewBegun } from './begun.js'
 import { browserSecret, type SessionDetails, type SignInDeps } from './deps.js'
 import { canSignIn, holdWays, proveOwner } from './owner.js'
 import { type Expected, type Identity, type Provider, ProviderError } from './provider.js'
@@ -111,31 +111,32 @@ async function begin(
   kept: Omit<Kept, keyof Expected>,
 ): Promise<BegunSignOn> {
   if (provider === undefined) throw noProvider()
-  await run((tx) => countAttempt(tx, clock, countedBy(browser)))
   const expected: Expected = {
     state: newToken('bp_sso_'),
     nonce: newToken('bp_sso_'),
     verifier: newToken('bp_sso_'),
   }
   const secret = browserSecret(browser)
+  const attempt = {
+    state: hashToken(expected.state),
+    browser: hashToken(secret),
+    sealed: sealer.seal(JSON.stringify({ ...expected, ...kept } satisfies Kept)),
+    address: browser.isLocal ? null : browser.address,
+    expires_at: isoTime(clock.now() + attemptLifetime),
+  }
+  await run(async (tx) => {
+    await requireFewBegun(clock, browser, (address, now) => store.countAttempts(tx, address, now))
+    await store.insertAttempt(tx, attempt)
+  })
   const isConnection = kept.accountId !== undefined
-  const url = await provider.begin(pageOf(addresses), expected, isConnection).catch(refuse)
-  await run((tx) =>
-    store.insertAttempt(tx, {
-      state: hashToken(expected.state),
-      browser: hashToken(secret),
-      sealed: sealer.seal(JSON.stringify({ ...expected, ...kept } satisfies Kept)),
-      expires_at: isoTime(clock.now() + attemptLifetime),
-    }),
-  )
-  return { url, secret }
-}
-
-/** Bounds the sign-ins that are begun from a network address and not finished. */
-function countedBy({ address, isLocal }: Browser): Counted[] {
-  if (isLocal) return []
-  const refusal = 'Too many sign-ins were begun and not finished.'
-  return [{ key: `address:sso:${address}`, free: 100, maxPause: 5 * minute, refusal }]
+  try {
+    const url = await provider.begin(pageOf(addresses), expected, isConnection)
+    return { url, secret }
+  } catch (error) {
+    // While the provider is away, those who try again must not be told to wait for others.
+    await run((tx) => store.takeAttempt(tx, attempt.state, attempt.browser, isoTime(clock.now())))
+    return refuse(error)
+  }
 }
 
 /**
@@ -147,7 +148,7 @@ export async function finishSingleSignOn(
   { query }: Body<typeof contract.signIn.finishSingleSignOn>,
   browser: Browser,
 ): Promise<{ progress: Progress | undefined; returnTo: string }> {
-  const { run, clock, addresses, provider, accounts } = parts
+  const { run, addresses, provider, accounts } = parts
   if (provider === undefined) throw noProvider()
   const address = new URL(pageOf(addresses))
   address.search = query
@@ -156,7 +157,6 @@ export async function finishSingleSignOn(
   requireDomain(provider.config, identity)
   const operatorId = (await accounts.findFirst())?.id
   return await run(async (tx) => {
-    await forgiveAttempt(tx, clock, countedBy(browser))
     if (kept.accountId !== undefined) {
       await connectOwn(parts, provider.config, tx, identity, kept.accountId, browser)
       return { progress: undefined, returnTo: kept.returnTo }

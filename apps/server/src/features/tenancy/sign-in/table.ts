@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { JsonColumn } from '../../../platform/db/columns.js'
 
 /** Links that set the password of an account. Only the hash of their code is stored; using one deletes the row. */
@@ -63,6 +64,8 @@ export interface SingleSignOnAttemptsTable {
   browser: string
   /** State, nonce and proof of the exchange, and where it leads, sealed. */
   sealed: string
+  /** Network address from which it began; null for this machine. */
+  address: Generated<string | null>
   expires_at: string
 }
 
