@@ -2,7 +2,8 @@ import type { Client } from '@botstead/contract'
 import { describe, expect, it, vi } from 'vitest'
 import { type Deviations, keyKinds, TestAuthenticator } from '../../../../test/authenticator.js'
 import { describeEachEngine } from '../../../../test/engines.js'
-import { type TestServer, useServer } from '../../../../test/harness.js'
+import { useServer } from '../../../../test/harness.js'
+import { PasskeyBrowser, password } from '../../../../test/passkey-browser.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
 import { patientWithLocks } from '../../../../test/tenancy/waiting.js'
 import { addAccount, type Login } from '../../../../test/tenant.js'
@@ -10,7 +11,6 @@ import { createOperatorAccounts } from './index.js'
 import { totpCode } from './totp.js'
 import { relyingPartyAt, requireRelyingParty } from './webauthn.js'
 
-const password = 'seven green teapots'
 const minute = 60_000
 /** Where nobody listens: no test signs in there. */
 const provider = 'http://localhost:1/'
@@ -18,69 +18,10 @@ const provider = 'http://localhost:1/'
 /** An attestation with something that should be certificates. */
 const certified = (format: string) => ({ format, statement: new Map([['x5c', Buffer.alloc(10)]]) })
 
-/** A browser with its cookies. */
-class TestBrowser {
-  readonly #cookies = new Map<string, string>()
-  readonly #server: TestServer
-  readonly #headers: Record<string, string>
-
-  constructor(server: TestServer, headers: Record<string, string> = {}) {
-    this.#server = server
-    this.#headers = headers
-  }
-
-  async call(path: string, body?: object, method = body === undefined ? 'GET' : 'POST') {
-    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await this.#server.fetch(`/v1/admin/${path}`, {
-      method,
-      headers: {
-        origin: this.#server.url,
-        'x-requested-with': 'test',
-        ...(cookie !== '' && { cookie }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...this.#headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    for (const each of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? []
-      if (value === '') this.#cookies.delete(name)
-      else this.#cookies.set(name, value)
-    }
-    return { status: response.status, said: Object(JSON.parse(await response.text())) }
-  }
-
-  async enter(token: string): Promise<void> {
-    expect((await this.call('sessions', { token })).status).toBe(201)
-  }
-
-  /** The address of the account that is signed in; undefined for none. */
-  email = async () => (await this.call('account/me')).said.account?.email as string | undefined
-
-  begin = () => this.call('sign-in/passkey', {})
-  finish = (credential: object) => this.call('sign-in/passkey/finish', { credential })
-
-  async signIn(device: TestAuthenticator, deviations: Deviations = {}) {
-    const { status, said } = await this.begin()
-    expect(status, said.message).toBe(200)
-    return await this.finish(device.get(said.options, deviations))
-  }
-
-  start = (proof: object = { currentPassword: password }) =>
-    this.call('account/passkeys/start', proof)
-  store = (name: string, credential: object) => this.call('account/passkeys', { name, credential })
-
-  async add(device: TestAuthenticator, deviations: Deviations = {}, name = 'Laptop') {
-    const { status, said } = await this.start()
-    expect(status, said.message).toBe(200)
-    return await this.store(name, device.create(said.options, deviations))
-  }
-}
-
 interface Owner extends Login {
   client: Client
   email: string
-  browser: TestBrowser
+  browser: PasskeyBrowser
 }
 
 describeEachEngine('passkeys', (engine) => {
@@ -93,7 +34,7 @@ describeEachEngine('passkeys', (engine) => {
     },
     patientWithLocks,
   )
-  const newBrowser = () => new TestBrowser(server())
+  const newBrowser = () => new PasskeyBrowser(server().url)
   const newDevice = (kind?: keyof typeof keyKinds) => new TestAuthenticator(server().url, kind)
 
   /** Somebody with an account who is signed in in a browser. */
@@ -168,7 +109,7 @@ describeEachEngine('passkeys', (engine) => {
     expect(said.options).toMatchObject({ rpId: 'localhost', userVerification: 'required' })
     expect(Buffer.from(said.options.challenge, 'base64url')).toHaveLength(32)
     // A proxy that forwards another name changes nothing.
-    const other = new TestBrowser(server(), { 'x-forwarded-host': 'evil.example' })
+    const other = new PasskeyBrowser(server().url, { 'x-forwarded-host': 'evil.example' })
     expect((await other.begin()).said.options.rpId).toBe('localhost')
     const foreign = await server().fetch('/v1/admin/sign-in/passkey', {
       method: 'POST',
@@ -317,7 +258,7 @@ describeEachEngine('passkeys', (engine) => {
   it('are used once with each value of the counter, also of two sign-ins at the same time', async () => {
     const { device } = await addOwner()
     const browsers = [newBrowser(), newBrowser()]
-    const proofs: [TestBrowser, object][] = []
+    const proofs: [PasskeyBrowser, object][] = []
     for (const browser of browsers) {
       const { said } = await browser.begin()
       proofs.push([browser, device.get(said.options, { counter: 9 })])
@@ -445,7 +386,7 @@ describeEachEngine('passkeys', (engine) => {
       bea.client.finishPasskey({ name: 'Laptop', credential: first }),
     ).rejects.toMatchObject({ type: 'InvalidPayload' })
     // A browser with the token alone has begun it, and is not signed in.
-    const headless = new TestBrowser(server(), { authorization: `Bearer ${bea.token}` })
+    const headless = new PasskeyBrowser(server().url, { authorization: `Bearer ${bea.token}` })
     const begun = await headless.start()
     const stored = await headless.store('Laptop', newDevice().create(begun.said.options))
     expect(stored.said).toMatchObject({ type: 'InvalidPayload' })
@@ -582,19 +523,19 @@ describeEachEngine('passkeys', (engine) => {
     await server().clock.hold(async () => {
       const there = { 'x-forwarded-for': '203.0.113.7' }
       for (let each = 1; each <= 100; each++) {
-        expect((await new TestBrowser(server(), there).begin()).status).toBe(200)
+        expect((await new PasskeyBrowser(server().url, there).begin()).status).toBe(200)
         // For the general limit of requests, which is as large.
         if (each === 50) server().clock.advance(10_000)
       }
-      const { status, said } = await new TestBrowser(server(), there).begin()
+      const { status, said } = await new PasskeyBrowser(server().url, there).begin()
       expect(status).toBe(429)
       expect(said.message).toMatch(/begun and not finished/)
-      const elsewhere = new TestBrowser(server(), { 'x-forwarded-for': '198.51.100.7' })
+      const elsewhere = new PasskeyBrowser(server().url, { 'x-forwarded-for': '198.51.100.7' })
       expect((await elsewhere.signIn(device)).status).toBe(201)
       // Cancelled ones end by themselves, however many there were.
       server().clock.advance(5 * minute)
       for (let each = 1; each <= 3; each++) {
-        expect((await new TestBrowser(server(), there).begin()).status).toBe(200)
+        expect((await new PasskeyBrowser(server().url, there).begin()).status).toBe(200)
       }
     })
   })
