@@ -8,6 +8,12 @@ export function useSignInWays(): Awaited<ReturnType<Client['getSignInWays']>> | 
   return useQuery(read({}, 'getSignInWays', {})).data
 }
 
+/** The address at which passkeys work, where it is another one than that of this page. */
+export function useAddressOfPasskeys(): string | undefined {
+  const origin = useSignInWays()?.passkeys?.origin
+  return origin === location.origin ? undefined : origin
+}
+
 /** Why this page has no passkeys; undefined where it has. */
 export function usePasskeysHere(): string | undefined {
   const ways = useSignInWays()

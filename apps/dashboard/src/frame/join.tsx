@@ -47,7 +47,7 @@ function Invited({ code }: { code: string }) {
   if (error !== undefined) {
     return (
       <Center title="Join a workspace">
-        <ErrorPanel error={error} {...(!isFinal(error) && { retry: load })} />
+        <ErrorPanel isAct error={error} {...(!isFinal(error) && { retry: load })} />
       </Center>
     )
   }

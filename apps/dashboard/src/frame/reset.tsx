@@ -37,7 +37,7 @@ function Known({ code }: { code: string }) {
   if (error === undefined) return <Skeleton />
   return (
     <Center title={title}>
-      <ErrorPanel error={error} {...(!isFinal(error) && { retry: load })} />
+      <ErrorPanel isAct error={error} {...(!isFinal(error) && { retry: load })} />
     </Center>
   )
 }

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { basePath } from '../api/client.js'
 import { call, watchSession } from '../api/queries.js'
-import { usePasskeysHere, useSignInWays } from '../api/sign-in-ways.js'
+import { useAddressOfPasskeys, usePasskeysHere, useSignInWays } from '../api/sign-in-ways.js'
 import { provePasskey } from '../api/webauthn.js'
 import { Button } from '../ui/button.js'
 import { botstead } from '../ui/commands.js'
@@ -54,9 +54,17 @@ export function SingleSignOn({ target }: { target: SignOnTarget }) {
   )
 }
 
-/** Signs the browser in with a passkey, where the page has them. */
+/** Signs the browser in with a passkey, where the page has them; elsewhere leads to the address that has. */
 function PasskeySignIn({ onDone }: SignInProps) {
   const obstacle = usePasskeysHere()
+  const address = useAddressOfPasskeys()
+  if (address !== undefined) {
+    return (
+      <p className={styles.help}>
+        Passkeys work at <a href={`${address}${location.pathname}`}>{address}</a>.
+      </p>
+    )
+  }
   if (obstacle !== undefined) return null
   return (
     <Form
@@ -332,7 +340,7 @@ export function SignInScreen() {
   if (code !== '' && error === undefined) return <Skeleton />
   return (
     <Center title="Sign in to Botstead">
-      {error !== undefined && <ErrorPanel error={error} />}
+      {error !== undefined && <ErrorPanel isAct error={error} />}
       <SignInForms target={{ returnTo: '/' }} onDone={() => void navigate({ to: '/' })} />
     </Center>
   )

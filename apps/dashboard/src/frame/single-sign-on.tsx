@@ -40,7 +40,7 @@ export function SingleSignOnScreen() {
       {error === undefined ? (
         <p>This page was loaded anew, or its address is not complete: begin again.</p>
       ) : (
-        <ErrorPanel error={error} />
+        <ErrorPanel isAct error={error} />
       )}
       <Button kind="primary" autoFocus onClick={back}>
         Back to the sign-in

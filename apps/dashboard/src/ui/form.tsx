@@ -213,7 +213,7 @@ export function Form({
       }}
     >
       {fields}
-      {error !== undefined && !isAtField && <ErrorPanel error={error} />}
+      {error !== undefined && !isAtField && <ErrorPanel isAct error={error} />}
       <div>
         <Button
           type="submit"

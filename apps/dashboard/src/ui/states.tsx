@@ -26,8 +26,15 @@ export function Skeleton({ lines = 5 }: { lines?: number }) {
 }
 
 /** An error with advice, and the id to look for in the log of the server. */
-export function ErrorPanel({ error, retry }: { error: unknown; retry?: () => void }) {
-  const { title, text } = explain(error)
+interface ErrorPanelProps {
+  error: unknown
+  retry?: () => void
+  /** What failed was to do something; otherwise to see something. */
+  isAct?: boolean
+}
+
+export function ErrorPanel({ error, retry, isAct = false }: ErrorPanelProps) {
+  const { title, text } = explain(error, isAct)
   const id = error instanceof ApiError ? error.id : undefined
   return (
     <div role="alert" className={styles.error}>
@@ -56,12 +63,15 @@ export function Unread({ error, refetch, lines }: UnreadProps) {
   return <ErrorPanel error={error} retry={() => void refetch()} />
 }
 
-function explain(error: unknown): { title: string; text: string } {
+function explain(error: unknown, isAct: boolean): { title: string; text: string } {
   if (isSignedOut(error)) {
     return { title: 'You are signed out', text: 'Sign in again; nothing that you typed is lost.' }
   }
   if (isForbidden(error)) {
-    return { title: 'You may not see this', text: messageOf(error) }
+    return {
+      title: isAct ? 'This is not permitted' : 'You may not see this',
+      text: messageOf(error),
+    }
   }
   if (error instanceof ApiError) {
     return {

@@ -296,6 +296,8 @@ describe.skipIf(browserPath === undefined)(`passkeys ${title}`, () => {
     await page.getByLabel('Email address').waitFor()
     await page.waitForLoadState('networkidle')
     expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0)
+    await page.getByRole('link', { name: server().url }).click()
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor()
   })
 })
 

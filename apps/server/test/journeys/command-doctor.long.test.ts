@@ -362,6 +362,14 @@ describeEachEngine('botstead doctor', (engine) => {
       BOTSTEAD_OIDC_CLIENT_ID: registered.clientId,
     }
     expect((await diagnose(withProvider)).of('single sign-on')).toEqual([])
+    const withNewcomers = {
+      ...withProvider,
+      BOTSTEAD_OIDC_DOMAINS: 'example.com',
+      BOTSTEAD_OIDC_WORKSPACE: 'wkspace_gone',
+    }
+    expect((await diagnose(withNewcomers)).of('single sign-on')).toMatchObject([
+      failure(/There is no workspace wkspace_gone/),
+    ])
     provider.metadata = { issuer: 'https://evil.example' }
     expect((await diagnose(withProvider)).of('single sign-on')).toMatchObject([
       failure(/was not accepted/),

@@ -15,7 +15,7 @@ import { checkDataFolder, checkDisk } from './folder-checks.js'
 import { checkMail } from './mail-check.js'
 import { checkPasskeys } from './passkeys-check.js'
 import { checkSettings, settingsProblems } from './settings-check.js'
-import { checkSingleSignOn } from './single-sign-on-check.js'
+import { checkNewcomers, checkSingleSignOn } from './single-sign-on-check.js'
 import { checkBackups, checkDeliveries, checkJobs } from './work-checks.js'
 
 /** The checks, in the order of the report. */
@@ -89,6 +89,7 @@ export async function diagnose(deps: DoctorDeps & { versions: Versions }): Promi
         run('deliveries', () => checkDeliveries(db)),
         run('backups', () => checkBackups(db, config)),
         run('passkeys', () => checkPasskeys(db, config)),
+        run('single sign-on', () => checkNewcomers(db, config)),
       ])
     }),
   ])
