@@ -32,22 +32,38 @@ export async function extract(source: Source): Promise<Extraction> {
 
 /** Cues of SubRip, WebVTT and YouTube. Text above the first one, such as a title, is a cue without a time. */
 function readCues(lines: readonly string[]): Cue[] {
+  const isWebVtt = lines[0]?.startsWith('WEBVTT') === true
   const cues: Cue[] = []
   let open: Cue = { start: '', lines: [] }
-  let isStyle = false
+  let name: string[] = []
+  let isHidden = false
   lines.forEach((line, at) => {
     const start = timing.exec(line)?.[1]
-    // Blocks of styles end with an empty line.
-    isStyle =
-      start === undefined && (isStyle ? line.trim() !== '' : /^(?:STYLE|REGION)\s*$/.test(line))
-    if (isStyle) return
+    const isFirst = (lines[at - 1] ?? '').trim() === ''
+    const hides = /^(?:STYLE|REGION)\s*$/.test(line) || (isWebVtt && isFirst && isComment(line))
+    // Blocks of styles and comments end with an empty line.
+    isHidden = start === undefined && (isHidden ? line.trim() !== '' : hides)
+    if (isHidden || isCounter(line, lines[at + 1])) return
     if (start !== undefined) {
       cues.push(open)
-      open = { start, lines: [] }
-    } else if (!isCounter(line, lines[at + 1])) open.lines.push(line)
+      open = { start, lines: name }
+      name = []
+    } else if (isWebVtt && isFirst && timing.test(lines[at + 1] ?? '')) {
+      name = isId(line) ? [] : [line]
+    } else open.lines.push(line)
   })
   cues.push(open)
   return cues
+}
+
+/** Whether a line of WebVTT begins a comment, such as the confidence of a program in its words. */
+function isComment(line: string): boolean {
+  return /^NOTE(?:\s|$)/.test(line)
+}
+
+/** Whether the name of a cue is one that a program gave, such as `4eb5ad69-1c4d/11-0`. */
+function isId(name: string): boolean {
+  return /^\S*\d\S*$/.test(name.trim())
 }
 
 /** Whether a line is the number of the cue below it. Other names of cues are kept. */

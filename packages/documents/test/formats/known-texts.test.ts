@@ -18,13 +18,22 @@ describe('subtitles', () => {
     ])
   })
 
-  test('of WebVTT have their speakers, notes and names of cues', async () => {
+  test('of WebVTT have their speakers and the names of cues', async () => {
     const text =
       'WEBVTT - Talk\n\nNOTE made by hand\n\nintro\n00:01.000 --> 00:02.000 align:start\n<v.loud Ada Lovelace>Is 2 &lt; 3?</v>\n\n01:00:02.000 --> 01:00:03.000\n<c.yellow>Yes.</c>\n'
     expect(await blocksOf('talk.vtt', text)).toEqual([
-      'WEBVTT - Talk\nNOTE made by hand\nintro',
-      '[00:01.000] Ada Lovelace: Is 2 < 3?',
+      'WEBVTT - Talk',
+      '[00:01.000] intro\nAda Lovelace: Is 2 < 3?',
       '[01:00:02.000] Yes.',
+    ])
+  })
+
+  test('of WebVTT have neither comments nor ids of cues in the words of the cue before', async () => {
+    const text =
+      'WEBVTT\n\nNOTE language:en\n\n4eb5ad69-1c4d/11-0\n00:01.000 --> 00:02.000\n<v Ada>The gasket\nNOTE well</v>\n\nNOTE Confidence: 0.89\nof the program\n\n4eb5ad69-1c4d/12-0\n00:03.000 --> 00:04.000\nfits.\n\nNOTE: it is new.\n'
+    expect(await blocksOf('talk.vtt', text)).toEqual([
+      '[00:01.000] Ada: The gasket\nNOTE well',
+      '[00:03.000] fits.\nNOTE: it is new.',
     ])
   })
 
