@@ -15,7 +15,10 @@ export async function extract(source: Source): Promise<Extraction> {
   const isYaml = /yaml/i.test(source.contentType) || /\.ya?ml$/i.test(source.key)
   const values = isYaml ? await parseYaml(text) : parseJson(text)
   const count = createTextLimit(source)
-  const children: BlockContent[] = values.flatMap((value) => toBlocks(value, count))
+  const children =
+    values.length > 1
+      ? documentBlocks(values, count)
+      : values.flatMap((value) => toBlocks(value, count))
   const root: Root = { type: 'root', children }
   const title = titleOf(values)
   return title === undefined ? { root } : { root, title }
@@ -94,6 +97,15 @@ type Count = (text: string) => void
 /** The blocks of data that was read from another format. */
 export function dataToBlocks(value: Value, count: (text: string) => void): BlockContent[] {
   return toBlocks(value, count)
+}
+
+/** A section for each document of a file, so that none stands under the headings of the one before. */
+function documentBlocks(values: readonly Value[], count: Count): BlockContent[] {
+  requirePieces(values.length, 'documents in a file', maxSections)
+  return values.flatMap((value, index) => [
+    heading(1, nameOf(value) ?? `${index + 1}`),
+    ...toBlocks(value, count),
+  ])
 }
 
 /**

@@ -53,6 +53,24 @@ describe('data', () => {
     expect(await blocksOf('a.yaml', yaml)).toEqual(expected)
   })
 
+  test('of several YAML documents is a section for each', async () => {
+    const yaml =
+      'name: shop\nspec:\n  ports: {http: 80}\n---\nkind: Service\nspec:\n  port: 8443\n---\n# nothing\n---\nplain\n'
+    expect(await blocksOf('a.yaml', yaml)).toEqual([
+      '# shop',
+      '- name: shop',
+      '## spec',
+      '### ports',
+      '- http: 80',
+      '# 2',
+      '- kind: Service',
+      '## spec',
+      '- port: 8443',
+      '# 3',
+      'plain',
+    ])
+  })
+
   test('has empty cells for members that an object lacks', async () => {
     const content =
       '{"contacts":[{"role":"on call","phone":"12"},{"role":"bills","mail":"a@b.de"}]}'
@@ -112,6 +130,7 @@ describe('data', () => {
     const yaml =
       'base: &base {image: pump, port: 080}\nweb:\n  <<: *base\n  port: 8080\nlist: [*base]\n---\nsecond: 1.0\n---\n'
     expect(await blocksOf('a.yaml', yaml)).toEqual([
+      '# 1',
       '## base',
       '- image: pump\n- port: 080',
       '## web',
@@ -119,6 +138,7 @@ describe('data', () => {
       '## list',
       '### 1',
       '- image: pump\n- port: 080',
+      '# 2',
       '- second: 1.0',
     ])
   })
