@@ -110,14 +110,17 @@ async function readMessage(mail: MimePart, level: number, state: State): Promise
   const attached: MimePart[] = []
   state.isSavedPage = isSavedPage(mail)
   const body = await readPart(mail, level, state, attached)
-  const names = attached.flatMap(({ fileName }) => fileName ?? [])
+  const names = attached.flatMap((part) => (isMessage(part) ? [] : (part.fileName ?? [])))
   const nodes: RootContent[] = [
     ...(subject === undefined ? [] : [heading(level, subject)]),
     ...describe(mail).map((line) => paragraph(line)),
     ...body,
     ...(names.length === 0 ? [] : [paragraph(`Attachments: ${names.join(', ')}`)]),
   ]
-  for (const part of attached) append(nodes, await readAttachment(part, level + 1, state))
+  for (const part of attached) {
+    const read = isMessage(part) ? readForwarded : readAttachment
+    append(nodes, await read(part, level + 1, state))
+  }
   return nodes
 }
 
@@ -186,7 +189,10 @@ async function readPart(
     for (const inner of part.parts) append(nodes, await readPart(inner, level, state, attached))
     return nodes
   }
-  if (isMessage(part)) return readForwarded(part, level, state)
+  if (isMessage(part)) {
+    attached.push(part)
+    return []
+  }
   if (part.type === 'text/calendar' || /\.ics$/i.test(part.fileName ?? '')) {
     return readInvitation(part, level, state)
   }
@@ -282,12 +288,12 @@ function reportPicture({ type, content, fileName, header }: MimePart, state: Sta
 
 async function readForwarded(part: MimePart, level: number, state: State): Promise<RootContent[]> {
   const name = part.fileName ?? 'forwarded message'
-  if (level >= maxMessages) {
+  if (level > maxMessages) {
     state.omissions?.add('embedded_file', { part: name }, { detail: part.type })
     return []
   }
   try {
-    return await readMessage(readMime(toBytes(part.content), state.decode), level + 1, state)
+    return await readMessage(readMime(toBytes(part.content), state.decode), level, state)
   } catch (error) {
     if (error instanceof ExtractionError) throw error
     state.omissions?.add('embedded_file', { part: name }, { detail: part.type })

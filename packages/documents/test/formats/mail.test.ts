@@ -256,6 +256,31 @@ describe('messages in messages', () => {
     }
   })
 
+  test('come after all that belongs to the message around them', async () => {
+    const content = mail(
+      'From: Bob <bob@example.com>',
+      'Subject: Fwd',
+      parts(
+        'mixed',
+        'b',
+        ['Content-Type: text/plain', '', 'See below.'],
+        ['Content-Type: message/rfc822', '', ...plain],
+        file('offer.pdf', 'application/pdf', '%PDF-'),
+        ['Content-Type: text/plain', '', 'Sent to the list of operators.'],
+      ),
+    )
+    expect(await blocksOf('a.eml', content)).toEqual([
+      '# Fwd',
+      'From: Bob <bob@example.com>',
+      'See below.',
+      'Sent to the list of operators.',
+      'Attachments: offer.pdf',
+      '## Spare parts',
+      people,
+      'The gasket arrives on Friday.',
+    ])
+  })
+
   test('of a mailbox are read one after the other', async () => {
     const second = [
       'From: Eve <eve@example.com>',
