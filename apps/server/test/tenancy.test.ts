@@ -69,7 +69,7 @@ describeSlow('tenancy', (engine) => {
   it.each(calledInScope)(
     '%s refuses a missing scope, and unknown and foreign ones alike',
     async (_, operation) => {
-      const rule = `The header ${headerOf(operation.auth)} must name a ${operation.auth} that the token may use.`
+      const rule = `The header ${headerOf(operation.auth)} must be the id of a ${operation.auth} that the token may use.`
       const attempts: [Record<string, string>, string][] = [
         [{}, `The header ${headerOf(operation.auth)} is missing. ${rule}`],
         [scope(operation, '6f1c1f5e-0000-4000-8000-000000000000'), rule],

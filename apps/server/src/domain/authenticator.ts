@@ -63,7 +63,7 @@ export type ScopeHeader = keyof typeof scopes
  * reveal which ids exist. Its `metadata` tells programs that the header is at fault and not the token.
  */
 export function scopeRefusal(field: ScopeHeader, { isMissing = false } = {}): ApiError {
-  const rule = `The header ${field} must name ${scopes[field]} that the token may use.`
+  const rule = `The header ${field} must be the id of ${scopes[field]} that the token may use.`
   return new ApiError(
     'Unauthorized',
     isMissing ? `The header ${field} is missing. ${rule}` : rule,

@@ -33,7 +33,7 @@ describe('credentials', () => {
     const scopeHeader = call.scope ?? ''
     const notYours: Refusal = {
       ...unauthorized,
-      message: `The header ${scopeHeader} must name a ${scopeHeader.slice(2, -3)} that the token may use.`,
+      message: `The header ${scopeHeader} must be the id of a ${scopeHeader.slice(2, -3)} that the token may use.`,
     }
     const scopeOf = (tenant: Tenant) =>
       call.scope === 'x-bot-id' ? tenant.botId : tenant.workspaceId
@@ -122,7 +122,7 @@ describe('credentials', () => {
         const request = replaced(call.example(own), 'headers.authorization', `Bearer ${key}`)
         await expectRefusal(await send(server(), call.operation, request), {
           ...unauthorized,
-          message: 'The header x-bot-id must name a bot that the token may use.',
+          message: 'The header x-bot-id must be the id of a bot that the token may use.',
         })
       }
     })
@@ -132,13 +132,13 @@ describe('credentials', () => {
       await server().client(own).deleteBot({ id: gone.botId })
       await expectRefusal(await send(server(), call.operation, call.example(gone)), {
         ...unauthorized,
-        message: 'The header x-bot-id must name a bot that the token may use.',
+        message: 'The header x-bot-id must be the id of a bot that the token may use.',
       })
       // The key itself is deleted a little later, with everything else of the bot.
       const request = replaced(call.example(gone), 'headers.authorization', `Bearer ${gone.botKey}`)
       await expectRefusal(await send(server(), call.operation, request), {
         ...unauthorized,
-        message: 'The header x-bot-id must name a bot that the token may use.',
+        message: 'The header x-bot-id must be the id of a bot that the token may use.',
       })
     })
   })

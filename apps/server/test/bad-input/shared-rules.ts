@@ -4,13 +4,13 @@ import type { FieldRule, FieldRules } from './fields.js'
 const unnamedBot: Refusal = {
   status: 401,
   type: 'Unauthorized',
-  message: /The header x-bot-id must name a bot that the token may use\.$/,
+  message: /The header x-bot-id must be the id of a bot that the token may use\.$/,
 }
 
 const unnamedWorkspace: Refusal = {
   status: 401,
   type: 'Unauthorized',
-  message: /The header x-workspace-id must name a workspace that the token may use\.$/,
+  message: /The header x-workspace-id must be the id of a workspace that the token may use\.$/,
 }
 
 /** The scope of a call inside a bot. */
