@@ -118,8 +118,11 @@ function toHeaders({ offset, expiresAt }: UploadState): Record<string, string | 
 }
 
 function requireVersion(headers: { 'tus-resumable'?: string }): void {
-  if (headers['tus-resumable'] === tus.version) return
-  throw new ApiError('InvalidPayload', `headers.tus-resumable must be ${tus.version}.`, {
+  const version = headers['tus-resumable']
+  if (version === tus.version) return
+  const rule = `headers.tus-resumable must be ${tus.version}.`
+  const advice = version === undefined ? ' Without it, send the whole content with PUT.' : ''
+  throw new ApiError('InvalidPayload', `${rule}${advice}`, {
     status: 412,
     metadata: { in: 'headers', field: 'tus-resumable' },
   })

@@ -201,6 +201,17 @@ describeSlow('a resumable upload', (engine) => {
       expect(await offsetAt(url)).toBe(1)
     })
 
+    it('a POST of another protocol, with advice to send the content with PUT', async () => {
+      const { url } = await newUpload(3)
+      expect(await refusal(fetch(url, { method: 'POST', body: 'abc' }))).toEqual({
+        status: 412,
+        type: 'InvalidPayload',
+        message:
+          'headers.tus-resumable must be 1.0.0. Without it, send the whole content with PUT.',
+      })
+      expect((await fetch(url, { method: 'PUT', body: 'abc' })).status).toBe(200)
+    })
+
     it('more than was declared, with or without a length', async () => {
       const { bot, url } = await newUpload(3)
       const tooMuch = { status: 413, type: 'LimitExceeded' }
