@@ -115,7 +115,10 @@ export function evalCommand(): Command {
     .option('--settle <seconds>', 'how long results must stay the same before measuring', '10')
     .option('--timeout <seconds>', 'maximum wait for the files to become searchable', '1800')
     .option('--json <file>', 'write the results, question by question, to a file; - for the output')
-    .option('--baseline <file>', 'compare with such a file; the exit status is 1 if it was better')
+    .option(
+      '--baseline <file>',
+      'compare with such a file; the exit status is 1 if it was significantly better',
+    )
     .action(async (options: EvalOptions) => {
       if (options.set !== undefined) {
         if (await evaluateSet(options.set, options)) process.exitCode = 1
