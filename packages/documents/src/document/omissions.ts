@@ -41,7 +41,9 @@ export const omissionTexts = {
     one: 'picture without a description',
     many: 'pictures without a description',
     why: 'The text in pictures is not read, and these have no description.',
-    advice: 'Add alternative text in the program that created the document.',
+    advice:
+      'Add alternative text in the program that created the document. ' +
+      'If the picture shows text, upload the text as a file too.',
   },
   scanned_page: {
     one: 'scanned page',
