@@ -243,7 +243,7 @@ function findGutter(segments: readonly Segment[]): Gutter | undefined {
     .filter((strip) => strip.end - strip.start >= size * minGutter)
     .slice(0, maxStrips)
   for (const [at, strip] of strips.entries()) {
-    const x = start + (strip.start + strip.end) / 2
+    const x = start + emptiestPoint(crossings, strip)
     const onLeft = segments.filter((segment) => segment.x1 <= x)
     const onRight = segments.filter((segment) => segment.x0 >= x)
     const columns = [onLeft, onRight].filter(isColumn).length
@@ -351,10 +351,12 @@ function isColumn(segments: readonly Segment[]): boolean {
   )
 }
 
-/** Median distance of lines, in points. */
+/** Median distance of lines, in points: of those of one size, as far as there are any, because headings have space around them. */
 function pitchOf(segments: readonly Segment[]): number {
-  const rows = toRows(segments).map(([first]) => first?.y ?? 0)
-  return median(rows.slice(1).map((y, index) => y - (rows[index] ?? y)))
+  const rows = toRows(segments).flatMap(([first]) => first ?? [])
+  const pairs = rows.slice(1).map((row, index) => [row, rows[index] ?? row] as const)
+  const alike = pairs.filter(([row, above]) => Math.abs(row.size - above.size) < above.size * 0.1)
+  return median((alike.length > 0 ? alike : pairs).map(([row, above]) => row.y - above.y))
 }
 
 /** The number of segments that cover each point of the width. */
@@ -389,6 +391,19 @@ function emptiestStrips(
     start = at + 1
   }
   return strips.sort((a, b) => b.end - b.start - (a.end - a.start))
+}
+
+/** The middle of the longest part of a strip with the fewest crossings: in a short column, two lines are many. */
+function emptiestPoint(counts: Int32Array, strip: { start: number; end: number }): number {
+  const least = smallest([...counts.subarray(strip.start, strip.end)])
+  let longest = { start: strip.start, end: strip.start }
+  let start = strip.start
+  for (let at = strip.start; at <= strip.end; at += 1) {
+    if (at < strip.end && counts[at] === least) continue
+    if (at - start > longest.end - longest.start) longest = { start, end: at }
+    start = at + 1
+  }
+  return (longest.start + longest.end) / 2
 }
 
 const contentsEntry = /(?:\.[ ]?){4,}\s*[\divxlc]+$/

@@ -35,6 +35,61 @@ describe('a PDF', () => {
     ])
   })
 
+  test.each([
+    [
+      'of uneven lines',
+      [
+        ['The plant in Leeds produced forty thousand', 34, 100, 11],
+        ['gearboxes, of which three percent were', 34, 113, 11],
+        ['returned by customers in the first quarter.', 34, 126, 11],
+        ['Consumption fell to 8.4 GWh because the', 34, 149, 11],
+        ['furnace was replaced in March by an electrical induction', 34, 162, 11],
+        ['furnace that recovers heat.', 312, 89, 11],
+        ['Two hundred and six people work here;', 312, 113, 11],
+        ['nineteen are apprentices who learn for three', 312, 126, 11],
+        ['years.', 312, 139, 11],
+      ],
+      [
+        'The plant in Leeds produced forty thousand gearboxes, of which three percent were returned by customers in the first quarter.',
+        'Consumption fell to 8.4 GWh because the furnace was replaced in March by an electrical induction furnace that recovers heat.',
+        'Two hundred and six people work here; nineteen are apprentices who learn for three years.',
+      ],
+    ],
+    [
+      'with headings',
+      [
+        ['Annual report', 34, 114, 22],
+        ['The plant in Leeds produced forty thousand', 34, 144, 11],
+        ['gearboxes, of which three percent were', 34, 157, 11],
+        ['returned by customers in the first quarter.', 34, 170, 11],
+        ['Energy', 34, 202, 16.5],
+        ['Consumption fell to 8.4 GWh because the', 312, 89, 11],
+        ['furnace was replaced in March by an induction', 312, 102, 11],
+        ['furnace that recovers heat.', 312, 115, 11],
+        ['People', 312, 146, 16.5],
+        ['Two hundred and six people work here;', 312, 175, 11],
+        ['nineteen are apprentices who learn for three', 312, 188, 11],
+        ['years.', 312, 201, 11],
+      ],
+      [
+        '# Annual report',
+        'The plant in Leeds produced forty thousand gearboxes, of which three percent were returned by customers in the first quarter.',
+        '## Energy',
+        'Consumption fell to 8.4 GWh because the furnace was replaced in March by an induction furnace that recovers heat.',
+        '## People',
+        'Two hundred and six people work here; nineteen are apprentices who learn for three years.',
+      ],
+    ],
+  ] as const)('of two short columns %s is read down both', async (_, lines, expected) => {
+    const content = await pdf((document) => {
+      for (const [text, x, baseline, size] of lines) {
+        document.font('Times-Roman').fontSize(size)
+        document.text(text, x, baseline, { lineBreak: false, baseline: 'alphabetic' })
+      }
+    })
+    expect(await blocksOf('a.pdf', content)).toEqual(expected)
+  })
+
   test('has a table row by row, with its header and the right page on every page', async () => {
     const rows = Array.from({ length: 90 }, (_, at) => [
       `PX-${at}`,
