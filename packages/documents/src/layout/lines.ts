@@ -54,7 +54,9 @@ function withTablesAlone(row: readonly Segment[]): Segment[][] {
 
 function toLine(row: readonly Segment[]): Omit<Line, 'left' | 'right' | 'page' | 'opensColumn'> {
   const sorted = withMarkers([...row].sort((a, b) => a.x0 - b.x0))
-  const isReversed = sorted.every((segment) => segment.rightToLeft)
+  const isReversed =
+    sorted.some((segment) => segment.rightToLeft) &&
+    sorted.every((segment) => segment.rightToLeft || !/\p{L}/u.test(segment.text))
   if (isReversed) sorted.reverse()
   const main = sorted.reduce((most, each) => (each.text.length > most.text.length ? each : most))
   return {

@@ -38,6 +38,9 @@ const maxDirections = 24
 const maxSlope = 0.1
 /** The mark of an item in bitmap fonts of TeX (TS1), whose characters have codes but no names. */
 const texBullet = '\u0088'
+/** Shapes of Hebrew and Arabic letters by their place in a word. */
+const presentationForms = /[\ufb1d-\ufb4f\ufb50-\ufdff\ufe70-\ufefc]/g
+const toLetters = (form: string) => form.normalize('NFKC')
 /** Difference of directions that are the same, as a sine. */
 const sameDirection = 0.035
 
@@ -105,7 +108,7 @@ function toPiece(
   cell: number | undefined,
 ): Piece {
   return {
-    text: item.str === texBullet ? '•' : item.str,
+    text: item.str === texBullet ? '•' : item.str.replace(presentationForms, toLetters),
     ...turn({ x, y }, direction),
     width,
     size,

@@ -115,6 +115,7 @@ function append(last: Draft, piece: Piece, isSpaced: boolean): boolean {
   const drift = Math.abs(piece.y - last.y)
   const isSmall = piece.size < last.size * 0.85 && drift < last.size * 0.6
   if (drift > last.size * 0.2 && !isSmall) return false
+  if (isBefore(last, piece)) return prepend(last, piece, isSpaced)
   const size = Math.max(last.size, piece.size)
   const after = piece.x - last.x1
   const before = last.x0 - (piece.x + piece.width)
@@ -126,6 +127,27 @@ function append(last: Draft, piece: Piece, isSpaced: boolean): boolean {
   last.joints.push({ at: last.text.length, x: piece.x, end: last.x1 })
   const space = (needsSpace || isGlued) && !/^\s/.test(piece.text) ? ' ' : ''
   last.text += space + piece.text
+  last.script = undefined
+  extend(last, piece)
+  return true
+}
+
+/** Whether a piece to the right of a segment comes before it: browsers draw lines of Hebrew and Arabic from left to right. */
+function isBefore(last: Draft, piece: Piece): boolean {
+  const isReversed =
+    (last.rightToLeft && (piece.rightToLeft || !/\p{L}/u.test(piece.text))) ||
+    (piece.rightToLeft && !/\p{L}/u.test(last.text))
+  const size = Math.max(last.size, piece.size)
+  const gap = piece.x - last.x1
+  return isReversed && gap <= size * maxGap && gap >= -size * 0.5
+}
+
+function prepend(last: Draft, piece: Piece, isSpaced: boolean): true {
+  const isApart = isSpaced || piece.x - last.x1 > Math.max(last.size, piece.size) * minSpace
+  const space = isApart && !/\s$/.test(piece.text) && !/^\s/.test(last.text) ? ' ' : ''
+  last.text = `${piece.text}${space}${last.text}`
+  last.rightToLeft = true
+  last.joints = []
   last.script = undefined
   extend(last, piece)
   return true
