@@ -46,7 +46,7 @@ export function Controls({ side }: { side: Side }) {
           min={0}
           max={1}
           step={0.01}
-          hint="A bot that should rather say nothing than something wrong begins with 0.40."
+          hint="Begin with 0.40 for a bot that should say nothing rather than something wrong."
           value={minScore || '0'}
           onChange={({ target }) =>
             set('minScore', target.value === '0' ? undefined : target.value)

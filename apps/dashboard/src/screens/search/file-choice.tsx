@@ -33,7 +33,7 @@ export function FileChoice() {
       <TextField
         label="Why not this file?"
         placeholder="Part of the key"
-        hint="A file that should have been found: shows where it fell."
+        hint="A file that should have been found: shows where it ranks."
         list={listId}
         value={typed}
         onChange={({ target }) => {

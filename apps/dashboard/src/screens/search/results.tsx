@@ -110,7 +110,7 @@ function Nothing({ explanation: { question } }: { explanation: Explanation }) {
       {question.evidence < 0.2
         ? `The best passage hardly fits the question: its evidence is ${question.evidence.toFixed(2)}, and 0.20 is needed.`
         : `No passage has the lowest score of ${question.minimum.toFixed(2)}.`}{' '}
-      Choose a file that should have been found to see where it fell.
+      Choose a file that should have been found to see where it ranks.
     </Empty>
   )
 }
