@@ -6,6 +6,7 @@ import { isFinal, isSignedOut } from '../api/client.js'
 import { call, change } from '../api/queries.js'
 import { Button } from '../ui/button.js'
 import { Form, NameField, TextField } from '../ui/form.js'
+import { shownName } from '../ui/name.js'
 import { NewPasswordField } from '../ui/new-password.js'
 import { Facts } from '../ui/page.js'
 import { ErrorPanel, Skeleton } from '../ui/states.js'
@@ -54,7 +55,7 @@ function Invited({ code }: { code: string }) {
   if (invitation === undefined || account === undefined) return <Skeleton />
   const { workspaceName, email, role, expiresAt } = invitation
   return (
-    <Center title={`Join ${workspaceName}`}>
+    <Center title={`Join ${shownName(workspaceName)}`}>
       <Facts
         facts={[
           ['Workspace', workspaceName],

@@ -2,6 +2,7 @@ import { isComposing } from '@botstead/contract/composing'
 import { type ReactNode, useId, useState } from 'react'
 import styles from './choice-list.module.css'
 import formStyles from './form.module.css'
+import { shownName } from './name.js'
 
 /** One thing to choose. */
 export interface Choice {
@@ -75,7 +76,7 @@ export function ChoiceList<Item extends Choice>(props: ChoiceListProps<Item>) {
             className={styles.choice}
             onClick={() => choose(choice)}
           >
-            <span>{choice.label}</span>
+            <span>{shownName(choice.label)}</span>
             <span className="muted">{choice.hint}</span>
           </div>
         ))}

@@ -4,6 +4,7 @@ import { useAddressSearch, usePathTo, useScope } from '../api/address.js'
 import { useBotNames, useBotSearch } from '../api/bot-names.js'
 import { botstead } from './commands.js'
 import { TextField } from './form.js'
+import { Name } from './name.js'
 import { ItemList, Pane, Part } from './part.js'
 import { ShowMore } from './show-more.js'
 import { Empty, ErrorPanel, Skeleton } from './states.js'
@@ -56,7 +57,7 @@ export function ChooseBot({ screen, what }: { screen: string; what: string }) {
           describe={({ id, name }) => ({
             name: (
               <Link to={`/${workspaceId}/${id}/${screen}`} search={search}>
-                {name || id}
+                <Name>{name || id}</Name>
               </Link>
             ),
             facts: id,

@@ -2,6 +2,7 @@ import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { Button } from './button.js'
 import styles from './copy.module.css'
+import { Name } from './name.js'
 
 /** Copies a text. Without https, browsers allow it only by a selection. */
 export async function copyText(text: string): Promise<void> {
@@ -55,7 +56,9 @@ export function CopyButton({ text, what, children }: CopyButtonProps) {
 export function Id({ id, what = 'id' }: { id: string; what?: string }) {
   return (
     <span className={styles.id}>
-      <code>{id}</code>
+      <code>
+        <Name>{id}</Name>
+      </code>
       <CopyButton text={id} what={what} />
     </span>
   )

@@ -13,6 +13,7 @@ import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { type FurtherPages, useFurtherPages } from '../api/queries.js'
 import { Button } from './button.js'
 import styles from './data-table.module.css'
+import { Name } from './name.js'
 import { formatNumber } from './numbers.js'
 import { useRemembered } from './remembered.js'
 import { useShortcuts } from './shortcuts.js'
@@ -91,7 +92,10 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         ({ id, header, cell }): ColumnDef<typeof features, Row> => ({
           id,
           header,
-          cell: ({ row }) => cell(row.original),
+          cell: ({ row }) => {
+            const content = cell(row.original)
+            return typeof content === 'string' ? <Name>{content}</Name> : content
+          },
         }),
       ),
     [columns],

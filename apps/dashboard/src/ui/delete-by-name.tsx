@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Button } from './button.js'
 import { Dialog } from './dialog.js'
 import { Form, TextField } from './form.js'
+import { shownName } from './name.js'
 import { Part } from './part.js'
 
 interface DeleteByNameProps {
@@ -25,10 +26,15 @@ export function DeleteByName({ what, name, consequence, remove }: DeleteByNamePr
       </Button>
       {isAsking && (
         <Dialog title={`Delete ${name}?`} onClose={() => setAsking(false)}>
-          <Form submit="Delete for ever" isDangerous isDisabled={typed !== name} onSubmit={remove}>
+          <Form
+            submit="Delete for ever"
+            isDangerous
+            isDisabled={typed !== name && typed !== shownName(name)}
+            onSubmit={remove}
+          >
             {() => (
               <TextField
-                label={`Type the name of the ${what}: ${name}`}
+                label={`Type the name of the ${what}: ${shownName(name)}`}
                 autoComplete="off"
                 value={typed}
                 onChange={(event) => setTyped(event.target.value)}

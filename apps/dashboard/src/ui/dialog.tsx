@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { Button } from './button.js'
 import styles from './dialog.module.css'
+import { shownName } from './name.js'
 
 interface DialogProps {
   title: string
@@ -45,7 +46,7 @@ export function Dialog(props: DialogProps) {
     >
       <div className={styles.content}>
         <header className={styles.header}>
-          <h2 id={titleId}>{title}</h2>
+          <h2 id={titleId}>{shownName(title)}</h2>
           {!isRequired && (
             <Button kind="quiet" icon={<X size={16} />} aria-label="Close" onClick={onClose} />
           )}

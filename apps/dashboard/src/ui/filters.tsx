@@ -8,6 +8,7 @@ import { Button } from './button.js'
 import styles from './filters.module.css'
 import { fromLocal, toLocal } from './local-time.js'
 import menuStyles from './menu.module.css'
+import { shownName } from './name.js'
 import { useShortcuts } from './shortcuts.js'
 import { useTypedText } from './typed-text.js'
 
@@ -140,7 +141,7 @@ function FilterValue({ field, value, isNew, change }: ValueProps & { isNew: bool
         <option value="">any</option>
         {field.options.map((option) => (
           <option key={option.value} value={option.value}>
-            {option.label}
+            {shownName(option.label)}
           </option>
         ))}
       </select>

@@ -3,6 +3,7 @@ import { messageAtField } from '@botstead/contract/error-text'
 import { type ComponentProps, type ReactNode, useId, useState } from 'react'
 import { Button } from './button.js'
 import styles from './form.module.css'
+import { shownName } from './name.js'
 import { ErrorPanel } from './states.js'
 
 interface FieldProps {
@@ -135,7 +136,7 @@ export function SelectField({
         <select {...described} {...select} className={styles.input}>
           {options.map(({ value, label: text }) => (
             <option key={value} value={value}>
-              {text}
+              {shownName(text)}
             </option>
           ))}
         </select>

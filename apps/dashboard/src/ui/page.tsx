@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { ArrowLeft } from 'lucide-react'
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useId } from 'react'
 import { useAddressSearch } from '../api/address.js'
+import { Name, shownName } from './name.js'
 import styles from './page.module.css'
 import { useRemembered } from './remembered.js'
 import { ScrollBox } from './scroll-box.js'
@@ -18,12 +19,14 @@ interface PageProps {
 /** A screen: its heading with actions, and its content. */
 export function Page({ title, actions, children }: PageProps) {
   useEffect(() => {
-    document.title = `${title} · Botstead`
+    document.title = `${shownName(title)} · Botstead`
   }, [title])
   return (
     <section className={styles.page} aria-label={title}>
       <header className={styles.header}>
-        <h1>{title}</h1>
+        <h1>
+          <Name>{title}</Name>
+        </h1>
         <div className={styles.actions}>{actions}</div>
       </header>
       {children}
@@ -124,7 +127,9 @@ export function Detail({ title, back, backTab, actions, children }: DetailProps)
         >
           <ArrowLeft size={16} aria-hidden="true" />
         </Link>
-        <h2 className={styles.itemTitle}>{title}</h2>
+        <h2 className={styles.itemTitle}>
+          {typeof title === 'string' ? <Name>{title}</Name> : title}
+        </h2>
         <div className={styles.actions}>{actions}</div>
       </header>
       <div className={styles.body}>{children}</div>
@@ -138,8 +143,8 @@ export function Facts({ facts }: { facts: readonly [name: string, value: ReactNo
     <dl className={styles.facts}>
       {facts.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dt>{shownName(name)}</dt>
+          <dd>{typeof value === 'string' ? <Name>{value}</Name> : value}</dd>
         </div>
       ))}
     </dl>

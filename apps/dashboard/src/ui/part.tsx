@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Name } from './name.js'
 import styles from './part.module.css'
 
 /** The content of a tab that is read and filled in: of a width that lines are easy to read in. */
@@ -42,7 +43,7 @@ export function ItemList<Item>({ items, idOf, describe, actions }: ItemListProps
         return (
           <li key={idOf(item)}>
             <div className={styles.item}>
-              <strong>{name}</strong>
+              <strong>{typeof name === 'string' ? <Name>{name}</Name> : name}</strong>
               <div className="muted">{facts}</div>
             </div>
             {actions?.(item)}

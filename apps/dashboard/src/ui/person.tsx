@@ -1,4 +1,5 @@
 import type { CSSProperties } from 'react'
+import { shownName } from './name.js'
 import styles from './person.module.css'
 
 /** A user of a bot. */
@@ -12,7 +13,7 @@ const shownOfId = 3
 
 /** The name of a user; visitors who stated none are told apart by the end of their id, as in `Visitor 7F3`. */
 export function nameOfUser({ id, name }: User): string {
-  return name?.trim() || `Visitor ${id.slice(-shownOfId).toUpperCase()}`
+  return shownName(name?.trim() ?? '') || `Visitor ${id.slice(-shownOfId).toUpperCase()}`
 }
 
 /** A user by name, with an initial in a colour that is always the same. */
@@ -28,7 +29,7 @@ export function Person({ user }: { user: User }) {
       >
         {initial?.toUpperCase()}
       </span>
-      {name}
+      <bdi>{name}</bdi>
     </span>
   )
 }

@@ -1,5 +1,6 @@
 import { type ComponentProps, type ComponentType, useState } from 'react'
 import { createPortal } from 'react-dom'
+import { shownName } from './name.js'
 
 /** The properties of a search that opens as a dialog. */
 export interface SearchProps {
@@ -47,10 +48,10 @@ export function SearchSelect(props: SearchSelectProps) {
       >
         {none !== undefined && <option value="">{none}</option>}
         {hasMore && <option value={search}>Search by name …</option>}
-        {!isListed && <option value={value}>{nameOf(value)}</option>}
+        {!isListed && <option value={value}>{shownName(nameOf(value))}</option>}
         {newest.map(({ id, name }) => (
           <option key={id} value={id}>
-            {name || id}
+            {shownName(name || id)}
           </option>
         ))}
       </select>

@@ -1,6 +1,7 @@
 import { X } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
 import { Button } from './button.js'
+import { shownName } from './name.js'
 import { messageOf } from './states.js'
 import styles from './toasts.module.css'
 
@@ -57,7 +58,7 @@ export function Toasts() {
     <div className={styles.toasts} role="status" aria-live="polite">
       {shown.map(({ id, text, isError, undo }) => (
         <div key={id} className={`${styles.toast} ${isError ? styles.error : ''}`}>
-          <span>{text}</span>
+          <span>{shownName(text)}</span>
           {undo !== undefined && (
             <Button
               onClick={() => {

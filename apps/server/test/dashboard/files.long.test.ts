@@ -485,6 +485,40 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
     expect(faults).toEqual([])
   })
 
+  it('shows names so that they cannot pass for others, and those of right-to-left scripts as they read', async () => {
+    const disguised = 'invoice_\u202efdp.exe'
+    const hebrew = '\u05d7\u05e9\u05d1\u05d5\u05df (2)\u200f.pdf'
+    const { botId, ids } = await seed(server(), [
+      { key: disguised, content: 'A' },
+      { key: hebrew, content: 'B' },
+    ])
+    const { page, open, faults, expectAccessible } = await openDashboard(server())
+    await open('files', botId)
+    const shown = page.locator('bdi', { hasText: 'invoice_[U+202E]fdp.exe' })
+    await shown.first().waitFor()
+    const readings = await page.evaluate<[string, string, string][]>(
+      `[...document.querySelectorAll('td a bdi')].map((name) => {
+        const { direction, unicodeBidi } = getComputedStyle(name)
+        return [name.textContent, direction, unicodeBidi]
+      })`,
+    )
+    expect(readings).toEqual([
+      [hebrew, 'rtl', 'isolate'],
+      ['invoice_[U+202E]fdp.exe', 'ltr', 'isolate'],
+    ])
+    await expectAccessible()
+
+    await open(`files/${ids[disguised]}?tab=settings`, botId)
+    await page.getByRole('heading', { name: 'invoice_[U+202E]fdp.exe' }).waitFor()
+    expect(await page.locator('#root').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
+    await page.getByRole('button', { name: 'Delete the file' }).click()
+    await page.getByLabel('Type the name of the file').fill('invoice_[U+202E]fdp.exe')
+    await page.getByRole('button', { name: 'Delete for ever' }).click()
+    await page.getByText('invoice_[U+202E]fdp.exe is deleted.').waitFor()
+    await page.getByRole('link', { name: 'invoice_' }).waitFor({ state: 'detached' })
+    expect(faults).toEqual([])
+  })
+
   it.each([
     [360, 640],
     [3840, 2160],

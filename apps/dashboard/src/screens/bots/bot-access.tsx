@@ -2,6 +2,7 @@ import { permissionsOf } from '@botstead/contract'
 import { useState } from 'react'
 import { useFurtherPages } from '../../api/queries.js'
 import { CheckField, Form, SelectField } from '../../ui/form.js'
+import { shownName } from '../../ui/name.js'
 import { Pane, Part } from '../../ui/part.js'
 import { Unread } from '../../ui/states.js'
 import { note } from '../../ui/toasts.js'
@@ -78,7 +79,7 @@ function AccessForm({ botId, allowlist, members }: AccessFormProps) {
               return (
                 <CheckField
                   key={id}
-                  label={displayName || email}
+                  label={shownName(displayName || email)}
                   hint={isAlways ? `${role}: sees every bot` : `${email}, ${role}`}
                   disabled={isAlways}
                   checked={isAlways || chosen.has(userId)}

@@ -1,5 +1,6 @@
 import { Button } from '../../ui/button.js'
 import { Fold } from '../../ui/fold.js'
+import { Name } from '../../ui/name.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Pane, Part } from '../../ui/part.js'
 import { ShowMore } from '../../ui/show-more.js'
@@ -47,7 +48,9 @@ function Issue({ botId, issue }: { botId: string; issue: BotIssue }) {
     <li>
       <div className={styles.head}>
         <div>
-          <strong>{issue.title}</strong>
+          <strong>
+            <Name>{issue.title}</Name>
+          </strong>
           <div className="muted">
             {categories[issue.category]}, {times}, last <Time at={issue.lastSeenAt} />
           </div>

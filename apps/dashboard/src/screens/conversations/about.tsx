@@ -5,6 +5,7 @@ import { useBotNames } from '../../api/bot-names.js'
 import { Id } from '../../ui/copy.js'
 import { Fold } from '../../ui/fold.js'
 import { Json } from '../../ui/json.js'
+import { Name } from '../../ui/name.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Facts } from '../../ui/page.js'
 import { Media } from '../../ui/payload/media.js'
@@ -37,7 +38,7 @@ export function About({ conversation }: { conversation: ConversationSummary }) {
           [
             'Bot',
             <Link key="bot" to={pathTo('bots', botId)}>
-              {nameOf(botId)}
+              <Name>{nameOf(botId)}</Name>
             </Link>,
           ],
           ['Channel', `${integration} / ${channel}`],

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.js'
 import { curlOf } from '../../ui/commands.js'
 import { CopyButton, copyText, Id } from '../../ui/copy.js'
 import { Menu } from '../../ui/menu.js'
+import { Name } from '../../ui/name.js'
 import { Detail, Facts } from '../../ui/page.js'
 import { useShortcuts } from '../../ui/shortcuts.js'
 import { Unread } from '../../ui/states.js'
@@ -113,7 +114,7 @@ function Content({ delivery }: { delivery: DeliveryDetails }) {
     [
       'To',
       <Link key="to" to={pathTo('bots', botId)}>
-        {receiverOf(delivery, nameOf)}
+        <Name>{receiverOf(delivery, nameOf)}</Name>
       </Link>,
     ],
     ['Kind', eventType === undefined ? kind : `${eventType} (${kind})`],

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { usePathTo } from '../../api/address.js'
 import { useBotNames } from '../../api/bot-names.js'
 import { Button } from '../../ui/button.js'
+import { Name } from '../../ui/name.js'
 import { ShowMore } from '../../ui/show-more.js'
 import { Status } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'
@@ -56,7 +57,9 @@ function ReceiverState({ receiver }: { receiver: Receiver }) {
   return (
     <>
       <div className={styles.receiver}>
-        <strong>{name}</strong>{' '}
+        <strong>
+          <Name>{name}</Name>
+        </strong>{' '}
         {paused === undefined ? (
           <Status kind="attention">Failing</Status>
         ) : (

@@ -8,6 +8,7 @@ import { ChooseBot } from '../../ui/choose-bot.js'
 import { botstead, curlOf, curlOfContent } from '../../ui/commands.js'
 import { type Column, DataTable } from '../../ui/data-table.js'
 import { type FilterField, Filters } from '../../ui/filters.js'
+import { Name, shownName } from '../../ui/name.js'
 import { formatBytes } from '../../ui/numbers.js'
 import { Page, Split } from '../../ui/page.js'
 import { useShortcuts } from '../../ui/shortcuts.js'
@@ -60,7 +61,11 @@ function columnsFor(prefix: string, hasFailed: boolean): readonly Column<File>[]
     {
       id: 'key',
       header: 'Key',
-      cell: ({ key }) => <span title={key}>{key.slice(prefix.length) || key}</span>,
+      cell: ({ key }) => (
+        <span title={shownName(key)}>
+          <Name>{key.slice(prefix.length) || key}</Name>
+        </span>
+      ),
     },
     {
       id: 'status',

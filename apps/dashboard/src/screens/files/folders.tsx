@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Folder } from 'lucide-react'
 import { usePathTo } from '../../api/address.js'
+import { Name } from '../../ui/name.js'
 import { formatNumber } from '../../ui/numbers.js'
 import styles from './files.module.css'
 import { partsOf, trailOf } from './keys.js'
@@ -30,7 +31,7 @@ export function Folders({ prefix }: { prefix: string }) {
               {...linkTo(step.prefix)}
               aria-current={step.prefix === prefix ? 'page' : undefined}
             >
-              {step.name || '(no name)'}
+              <Name>{step.name || '(no name)'}</Name>
             </Link>
           </span>
         ))}
@@ -41,7 +42,7 @@ export function Folders({ prefix }: { prefix: string }) {
             <li key={folder.prefix}>
               <Link {...linkTo(folder.prefix)} className={styles.folder ?? ''}>
                 <Folder size={14} aria-hidden="true" />
-                <span>{partsOf(folder.prefix.slice(0, -1)).name || '(no name)'}</span>
+                <Name>{partsOf(folder.prefix.slice(0, -1)).name || '(no name)'}</Name>
                 <span className="muted">{formatNumber(folder.files)}</span>
               </Link>
             </li>

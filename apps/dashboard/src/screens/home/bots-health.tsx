@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { usePathTo, useScope } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
+import { Name } from '../../ui/name.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Status } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'
@@ -33,7 +34,9 @@ export function BotsHealth({ bots, all }: { bots: readonly BotHealth[]; all: num
         {shown.map(({ id, name, status, reasons, past }) => (
           <li key={id}>
             <div className={styles.bot}>
-              <Link to={pathTo('bots', id)}>{name || id}</Link>
+              <Link to={pathTo('bots', id)}>
+                <Name>{name || id}</Name>
+              </Link>
               <Status kind={states[status].kind}>{states[status].word}</Status>
             </div>
             <Reasons reasons={reasons} />

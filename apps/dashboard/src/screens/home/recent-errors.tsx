@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { usePathTo, useScope } from '../../api/address.js'
 import { useBotNames } from '../../api/bot-names.js'
 import { Button } from '../../ui/button.js'
+import { Name } from '../../ui/name.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Sparkline } from '../../ui/sparkline.js'
 import { Time } from '../../ui/time.js'
@@ -38,8 +39,12 @@ export function RecentErrors({ errors }: { errors: Overview['errors'] }) {
                 <div className="muted">
                   {kinds[group.kind]}
                   {group.integrationAlias !== undefined && ` to ${group.integrationAlias}`}
-                  {group.botId !== undefined && `, ${nameOf(group.botId)}`}, last{' '}
-                  <Time at={group.lastAt} />
+                  {group.botId !== undefined && (
+                    <>
+                      , <Name>{nameOf(group.botId)}</Name>
+                    </>
+                  )}
+                  , last <Time at={group.lastAt} />
                 </div>
               </div>
               {group.kind !== 'job' && <Resolve group={group} />}

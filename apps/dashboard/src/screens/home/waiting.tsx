@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { usePathTo } from '../../api/address.js'
 import { useBotNames } from '../../api/bot-names.js'
+import { Name } from '../../ui/name.js'
 import { formatBytes } from '../../ui/numbers.js'
 import { Status, type StatusKind } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'
@@ -32,7 +33,7 @@ export function Waiting({ overview }: { overview: Overview }) {
               <Link to={pathTo('deliveries', oldest.id)}>
                 <Time at={oldest.createdAt} />
               </Link>
-              , to {oldest.integrationAlias ?? nameOf(oldest.botId)}
+              , to <Name>{oldest.integrationAlias ?? nameOf(oldest.botId)}</Name>
             </>
           )}
         </Card>

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { usePathTo } from '../../api/address.js'
 import { Id } from '../../ui/copy.js'
 import { InstallationStatus } from '../../ui/installation-status.js'
+import { Name } from '../../ui/name.js'
 import { OutsideLink } from '../../ui/outside-link.js'
 import { ItemList, Pane, Part } from '../../ui/part.js'
 import { ShowMore } from '../../ui/show-more.js'
@@ -31,7 +32,7 @@ export function Installations({ integration }: { integration: Integration }) {
             name: (
               <>
                 <Link to={pathTo('bots', installation.botId)}>
-                  {installation.botName || installation.botId}
+                  <Name>{installation.botName || installation.botId}</Name>
                 </Link>{' '}
                 as {installation.alias}
               </>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { usePathTo } from '../../api/address.js'
 import { CopyButton, Id } from '../../ui/copy.js'
 import { Level } from '../../ui/level.js'
+import { Name } from '../../ui/name.js'
 import { Detail, Facts } from '../../ui/page.js'
 import { Unread } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
@@ -49,7 +50,7 @@ function Line({ line, nameOf }: { line: LogLine; nameOf: (botId: string) => stri
     facts.push([
       'Bot',
       <Link key="bot" to={pathTo('bots', botId)}>
-        {nameOf(botId)}
+        <Name>{nameOf(botId)}</Name>
       </Link>,
     ])
   }

@@ -3,6 +3,7 @@ import { useId, useState } from 'react'
 import { useAddressSearch } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
 import { TextField } from '../../ui/form.js'
+import { Name } from '../../ui/name.js'
 import { useFileKey, useFileSuggestions } from './queries.js'
 import styles from './search.module.css'
 
@@ -17,7 +18,11 @@ export function FileChoice() {
     return (
       <div className={styles.chosen}>
         <span>
-          Why not <code>{key ?? missed}</code>?
+          Why not{' '}
+          <code>
+            <Name>{key ?? missed}</Name>
+          </code>
+          ?
         </span>
         <Button
           kind="quiet"

@@ -25,10 +25,13 @@ interface MarkedTextProps {
   /** Range of the shown part; all of the text if omitted. */
   from?: number
   to?: number
+  /** Returns a part of the text as it is shown; unchanged if omitted. */
+  show?: (part: string) => string
 }
 
 /** A text with the words marked that match the question. */
-export function MarkedText({ text, marks, from = 0, to = text.length }: MarkedTextProps) {
+export function MarkedText(props: MarkedTextProps) {
+  const { text, marks, from = 0, to = text.length, show = (part) => part } = props
   const nodes: ReactNode[] = []
   let at = from
   for (const mark of marks.toSorted((a, b) => a.start - b.start)) {
@@ -36,17 +39,17 @@ export function MarkedText({ text, marks, from = 0, to = text.length }: MarkedTe
     const end = Math.min(mark.end, to)
     if (start >= end) continue
     nodes.push(
-      text.slice(at, start),
+      show(text.slice(at, start)),
       <mark
         key={start}
         className={mark.worth < 0.9 ? styles.weak : styles.strong}
         title={`${describeRelation(mark.relation, mark.terms)}; counts ${Math.round(mark.worth * 100)} %`}
       >
-        {text.slice(start, end)}
+        {show(text.slice(start, end))}
       </mark>,
     )
     at = end
   }
-  nodes.push(text.slice(at, to))
+  nodes.push(show(text.slice(at, to)))
   return <>{nodes}</>
 }

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { usePathTo } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
+import { shownName } from '../../ui/name.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Thumbs } from './evaluation/thumbs.js'
 import { contributionNames, type Found } from './found.js'
@@ -34,7 +35,9 @@ export function PassageCard({ found, weights, difference, above }: PassageCardPr
             to={pathTo('files', fileId)}
             search={{ tab: 'passages', passage: String(position) }}
           >
-            <MarkedText text={fileKey} marks={inKey} />
+            <bdi>
+              <MarkedText text={fileKey} marks={inKey} show={shownName} />
+            </bdi>
           </Link>
           <span className="muted">
             {page === undefined ? '' : `page ${page}, `}passage {formatNumber(position + 1)}
@@ -45,12 +48,15 @@ export function PassageCard({ found, weights, difference, above }: PassageCardPr
                 // biome-ignore lint/suspicious/noArrayIndexKey: the same heading can be there twice
                 <span key={index}>
                   {index > 0 && ' › '}
-                  <MarkedText
-                    text={heading}
-                    marks={marks.filter(
-                      (mark) => mark.field === 'heading' && mark.heading === index,
-                    )}
-                  />
+                  <bdi>
+                    <MarkedText
+                      text={heading}
+                      marks={marks.filter(
+                        (mark) => mark.field === 'heading' && mark.heading === index,
+                      )}
+                      show={shownName}
+                    />
+                  </bdi>
                 </span>
               ))}
             </div>

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { usePathTo } from '../../api/address.js'
+import { Name } from '../../ui/name.js'
 import { Status } from '../../ui/status.js'
 import { foundOfTarget } from './found.js'
 import { outcomes } from './outcomes.js'
@@ -21,7 +22,9 @@ export function WhyNot({ target, question }: WhyNotProps) {
   return (
     <section className={styles.target} aria-label={`Why not ${file.key}`}>
       <h2>
-        <Link to={pathTo('files', file.id)}>{file.key}</Link>{' '}
+        <Link to={pathTo('files', file.id)}>
+          <Name>{file.key}</Name>
+        </Link>{' '}
         <Status kind={outcome === 'found' ? 'done' : 'attention'}>{title}</Status>
       </h2>
       <p>

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.js'
 import { Dialog } from '../../ui/dialog.js'
 import { Form } from '../../ui/form.js'
 import { Menu } from '../../ui/menu.js'
+import { Name } from '../../ui/name.js'
 import { ItemList, Pane, Part } from '../../ui/part.js'
 import { useShortcuts } from '../../ui/shortcuts.js'
 import { ShowMore } from '../../ui/show-more.js'
@@ -52,7 +53,7 @@ export function Members() {
             name: (
               <span className={styles.person}>
                 <Initial member={member} />
-                {nameOf(member)}
+                <Name>{nameOf(member)}</Name>
                 {member.id === own?.id && ' (you)'}
                 {member.userId === undefined && <Status kind="waiting">Invited</Status>}
               </span>

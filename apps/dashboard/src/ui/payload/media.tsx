@@ -1,6 +1,7 @@
 import type { MediaContent } from '@botstead/chat-view'
 import { AudioLines, FileText, Film, Image } from 'lucide-react'
 import { ownContent, safeLink } from '../links.js'
+import { Name } from '../name.js'
 import { OutsideLink } from '../outside-link.js'
 import styles from './payload.module.css'
 
@@ -29,7 +30,9 @@ export function Media({ media: kind, url, title }: MediaProps) {
       )}
       <figcaption>
         <Icon size={16} aria-hidden="true" />
-        <OutsideLink url={url}>{name}</OutsideLink>
+        <OutsideLink url={url}>
+          <Name>{name}</Name>
+        </OutsideLink>
         <span className="muted">{placeOf(url)}</span>
       </figcaption>
     </figure>

@@ -1,6 +1,7 @@
 import { Pause, Play, RotateCw, X } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { Button } from '../../../ui/button.js'
+import { Name } from '../../../ui/name.js'
 import { formatBytes } from '../../../ui/numbers.js'
 import { Status, type StatusKind } from '../../../ui/status.js'
 import { noteFailure } from '../../../ui/toasts.js'
@@ -66,7 +67,9 @@ function UploadRow({ upload }: { upload: Upload }) {
   const { kind, label } = states[state]
   return (
     <li className={styles.upload}>
-      <code className={styles.key}>{plan.key}</code>
+      <code className={styles.key}>
+        <Name>{plan.key}</Name>
+      </code>
       <progress
         className={styles.progress}
         aria-label={`Progress of ${plan.key}`}

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { usePathTo } from '../../../api/address.js'
+import { Name } from '../../../ui/name.js'
 import { formatNumber } from '../../../ui/numbers.js'
 import { ErrorPanel, Skeleton } from '../../../ui/states.js'
 import styles from './evaluation.module.css'
@@ -97,7 +98,13 @@ function Documents({ comparison: { documents, documentsChanged } }: { comparison
       <ul className={styles.plain}>
         {documents.map(({ fileId, fileKey, change }) => (
           <li key={fileId}>
-            {change === 'removed' ? fileKey : <Link to={pathTo('files', fileId)}>{fileKey}</Link>}{' '}
+            {change === 'removed' ? (
+              <Name>{fileKey}</Name>
+            ) : (
+              <Link to={pathTo('files', fileId)}>
+                <Name>{fileKey}</Name>
+              </Link>
+            )}{' '}
             <span className="muted">{changes[change]}</span>
           </li>
         ))}

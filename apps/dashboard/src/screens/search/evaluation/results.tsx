@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useAddressSearch, usePathTo } from '../../../api/address.js'
+import { Name } from '../../../ui/name.js'
 import { ShowMore } from '../../../ui/show-more.js'
 import { Empty, ErrorPanel, Skeleton } from '../../../ui/states.js'
 import { Status } from '../../../ui/status.js'
@@ -86,10 +87,12 @@ function ResultOfCase({ result, run }: { result: Result; run: Run }) {
               <li key={fileId + passageId}>
                 {state === 'gone' ? (
                   <>
-                    {fileKey} <Status kind="attention">Gone</Status>
+                    <Name>{fileKey}</Name> <Status kind="attention">Gone</Status>
                   </>
                 ) : (
-                  <Link to={pathTo('files', fileId)}>{fileKey}</Link>
+                  <Link to={pathTo('files', fileId)}>
+                    <Name>{fileKey}</Name>
+                  </Link>
                 )}
                 {text !== undefined && <p className="muted">{text}</p>}
               </li>
@@ -101,7 +104,9 @@ function ResultOfCase({ result, run }: { result: Result; run: Run }) {
       <ol className={styles.found}>
         {found.map(({ rank, fileId, fileKey, passageId, text, score, verdict }) => (
           <li key={passageId} value={rank}>
-            <Link to={pathTo('files', fileId)}>{fileKey}</Link>{' '}
+            <Link to={pathTo('files', fileId)}>
+              <Name>{fileKey}</Name>
+            </Link>{' '}
             <span className="numeric">{score.toFixed(2)}</span>{' '}
             {verdict !== 'unjudged' && (
               <Status kind={verdict === 'right' ? 'done' : 'attention'}>

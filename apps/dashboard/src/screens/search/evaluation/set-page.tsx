@@ -5,6 +5,7 @@ import { useAddressSearch, usePathTo } from '../../../api/address.js'
 import { useMay } from '../../../api/role.js'
 import { Button } from '../../../ui/button.js'
 import { Dialog } from '../../../ui/dialog.js'
+import { Name } from '../../../ui/name.js'
 import { useShortcuts } from '../../../ui/shortcuts.js'
 import { Unread } from '../../../ui/states.js'
 import { Tabs } from '../../../ui/tabs.js'
@@ -42,7 +43,9 @@ export function SetPage({ id }: { id: string }) {
         >
           <ArrowLeft size={16} aria-hidden="true" />
         </Link>
-        <h2>{set?.name ?? id}</h2>
+        <h2>
+          <Name>{set?.name ?? id}</Name>
+        </h2>
         {mayRun && (
           <Button
             kind="primary"
