@@ -3,6 +3,7 @@ import { purge } from '../../platform/db/purge.js'
 import { listSearchableFiles, type SearchableFile } from '../files/lookup/index.js'
 import type { EvaluationDeps } from './dependencies.js'
 import * as store from './documents-store.js'
+import { lockRun } from './runs-store.js'
 import type { DocumentRow } from './table.js'
 
 /** A document that changed between two runs. */
@@ -18,7 +19,8 @@ const maxChanges = 2000
 
 /**
  * Records the documents of a bot at the beginning of a run. Only changes since the run before are written, so that
- * many runs of many documents need little space. Repeatable; never at the same time as another run of the bot.
+ * many runs of many documents need little space. Repeatable; never at the same time as another run of the bot. Ends
+ * early when the run is removed: after its bot is purged, nobody would delete what it wrote.
  */
 export async function recordDocuments(
   { db, run, clock }: Pick<EvaluationDeps, 'db' | 'run' | 'clock'>,
@@ -35,11 +37,14 @@ export async function recordDocuments(
     const valid = await store.listValid(db, botId, { after, last })
     const { ended, begun } = toChanges(files, valid)
     if (ended.length > 0 || begun.length > 0) {
-      await run(async (tx) => {
+      const isThere = await run(async (tx) => {
+        if (!(await lockRun(tx, runId))) return false
         await store.endDocuments(tx, botId, ended, runId)
         const rows = begun.map((file) => toRow(file, botId, runId))
         await store.insertDocuments(tx, rows)
+        return true
       })
+      if (!isThere) return
     }
     if (last === undefined) return
     after = last

@@ -1,4 +1,5 @@
 import type { Insertable, Updateable } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import type { EvaluationResultsTable, EvaluationRunsTable, ResultRow, RunRow } from './table.js'
@@ -84,6 +85,12 @@ export async function patchRun(
     .where('id', '=', id)
     .executeTakeFirst()
   return result.numUpdatedRows > 0
+}
+
+/** Keeps a run from being deleted until the transaction ends; returns whether it exists. */
+export async function lockRun(tx: Tx, id: string): Promise<boolean> {
+  const query = tx.selectFrom('evaluation_runs').select('id').where('id', '=', id)
+  return (await dialectOf(tx).lockRows(query).executeTakeFirst()) !== undefined
 }
 
 /** Ends all runs of a bot that are not completed. */

@@ -10,6 +10,7 @@ import {
 } from '../../../test/evaluations.js'
 import { useFiles } from '../../../test/files.js'
 import type { Run } from '../../platform/db/schema.js'
+import { recordDocuments } from './documents.js'
 import { purgeRun } from './run-removal.js'
 import { insertResults } from './runs-store.js'
 
@@ -249,6 +250,30 @@ describeSlow('runs of evaluation sets', (engine) => {
     }
     await purgeRun(late, runId)
     expect(await resultsOf(runId)).toEqual([])
+  })
+
+  it('records no documents once it is removed', async () => {
+    const bot = await newBotWithFiles(bench())
+    const { id } = await newEvaluationSet(bot)
+    await bench().pauseJobs()
+    const { evaluationRun } = await bot.as().startEvaluationRun({ id })
+    const { db, run } = bench().database
+    /** Records the documents of the bot for the run, and returns how many are there afterwards. */
+    const record = async (through: Run) => {
+      const { signal } = new AbortController()
+      await recordDocuments({ ...bench(), db, run: through }, bot.id, evaluationRun.id, signal)
+      const documents = db.selectFrom('evaluation_documents').select('file_id')
+      return (await documents.where('bot_id', '=', bot.id).execute()).length
+    }
+    // The files were listed already when it goes.
+    const late: Run = async (work, options) => {
+      await purgeRun(run, evaluationRun.id)
+      return await run(work, options)
+    }
+    expect(await record(late)).toBe(0)
+    bench().startJobs()
+    await runOf(bot, { id })
+    expect(await record(run)).toBe(3)
   })
 
   it('removes cases, runs and results with their set', async () => {
