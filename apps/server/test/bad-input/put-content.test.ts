@@ -200,8 +200,9 @@ describe('bad input to putContent', () => {
   it('an address is refused after 24 hours', async () => {
     server().clock.advance(24 * 60 * 60_000 + 1000)
     await expectRefusal(await put(uploadUrl), {
-      ...forbidden,
-      message: /^This upload address is not valid or no longer valid/,
+      status: 410,
+      type: 'ResourceGone',
+      message: /^This upload address worked for 24 hours/,
     })
   })
 })

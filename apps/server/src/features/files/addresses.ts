@@ -24,7 +24,8 @@ export interface FileAddresses {
   publicContent(fileId: string): string
   /** The address at which the content can be read without further credentials, for an hour. */
   privateContent(fileId: string): string
-  readUpload(token: string): UploadTarget | undefined
+  /** The target of an upload address, or the reason for its rejection. */
+  readUpload(token: string): UploadTarget | 'invalid' | 'expired'
   /** Whether the signature is for this file and still valid. */
   isSigned(fileId: string, signature: string): boolean
 }
@@ -73,9 +74,9 @@ export function createFileAddresses(deps: FileAddressesDeps): FileAddresses {
   }
 }
 
-function targetOf(verified: Verified): UploadTarget | undefined {
-  if (!verified.ok) return undefined
+function targetOf(verified: Verified): UploadTarget | 'invalid' | 'expired' {
+  if (!verified.ok) return verified.reason
   const [purpose, fileId, generation] = verified.value.split('.')
-  if (purpose !== uploadPurpose || fileId === undefined) return undefined
+  if (purpose !== uploadPurpose || fileId === undefined) return 'invalid'
   return { fileId, generation: Number(generation) }
 }

@@ -11,7 +11,7 @@ export const content = {
     tag: 'Files',
     summary: 'Upload the content of a file',
     description:
-      'The URL is the `uploadUrl` of a file; no further credential is needed. It works for 24 hours and accepts one complete upload: an interrupted one can be restarted from the beginning; after a complete one, another is refused (`AlreadyExists`; `ResourceGone` after the key was upserted again or the upload failed). Content that is larger or smaller than declared is refused, and the file states the reason.',
+      'The URL is the `uploadUrl` of a file; no further credential is needed. It works for 24 hours and accepts one complete upload: an interrupted one can be restarted from the beginning; after a complete one, another is refused (`AlreadyExists`; `ResourceGone` after 24 hours, or after the key was upserted again or the upload failed). Content that is larger or smaller than declared is refused, and the file states the reason.',
     auth: 'signature',
     params: Type.Object({
       token: Text(2048, 'Signed, expiring permission to upload this content.', 1),
@@ -197,7 +197,7 @@ export const resumable = {
     response: {
       kind: 'headers',
       description:
-        '`Upload-Offset` is the number of bytes received, `Upload-Length` the total size, `Upload-Expires` the time until which bytes are accepted.',
+        '`Upload-Offset` is the number of bytes received, `Upload-Length` the total size, `Upload-Expires` the time until which bytes are accepted, and from which on the response is 410.',
     },
     errors: refusals,
   }),

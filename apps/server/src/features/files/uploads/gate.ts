@@ -27,10 +27,17 @@ export function createUploadGate(
   /** The content of an upload address, unless it is gone or has failed. */
   async function find(token: string): Promise<ContentRow> {
     const target = deps.addresses.readUpload(token)
-    if (target === undefined) {
+    if (target === 'invalid') {
       throw new ApiError(
         'Forbidden',
-        'This upload address is not valid or no longer valid: upsert the file to get a new one.',
+        'This upload address is not valid: upsert the file to get one.',
+      )
+    }
+    // 410 is what tus asks for where an upload was there and has expired.
+    if (target === 'expired') {
+      throw new ApiError(
+        'ResourceGone',
+        'This upload address worked for 24 hours: upsert the file to get a new one.',
       )
     }
     const file = await store.findAddressedFile(db, target.fileId)

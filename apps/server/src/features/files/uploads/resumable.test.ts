@@ -159,10 +159,41 @@ describeSlow('a resumable upload', (engine) => {
     const { bot, id, url } = await newUpload(10)
     await append(url, 0, 'abc')
     bench().clock.advance(day)
-    expect(await refusal(append(url, 3, 'defg'))).toMatchObject({ status: 403, type: 'Forbidden' })
+    const expectGone = async () => {
+      const gone = { status: 410, type: 'ResourceGone' }
+      expect((await call('HEAD', url, {})).status).toBe(410)
+      expect(await refusal(append(url, 3, 'defg'))).toMatchObject(gone)
+      expect(await refusal(call('DELETE', url, {}))).toMatchObject(gone)
+      expect(await refusal(call('POST', url, { 'upload-length': '10' }))).toMatchObject(gone)
+    }
+    await expectGone()
     await bench().database.run((tx) => bench().files.schedule(tx))
     const file = await bot.awaitStatus(id, 'upload_failed')
     expect(file.failedStatusReason).toBe('No content came within 24 hours.')
+    await expectGone()
+    await expectNothingLeft()
+    const { db } = bench().database
+    const parts = db.selectFrom('content_parts').select('start').where('file_id', '=', id)
+    expect(await parts.execute()).toEqual([])
+  })
+
+  it('that expires while bytes come keeps none of them, and says so', async () => {
+    const { bot, id, url } = await newUpload(10)
+    const { host, hostname, port, pathname } = new URL(url)
+    bench().clock.advance(day - 1000)
+    const stored = untilStored()
+    const sender = connect(Number(port), hostname)
+    const received = receivedBy(sender)
+    sender.write(
+      `PATCH ${pathname} HTTP/1.1\r\nHost: ${host}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\nContent-Type: ${bytes}\r\nContent-Length: 10\r\n\r\nabc`,
+    )
+    await stored
+    bench().clock.advance(1000)
+    await bench().database.run((tx) => bench().files.schedule(tx))
+    await bot.awaitStatus(id, 'upload_failed')
+    sender.write('defghij')
+    await vi.waitFor(() => expect(received()).toContain('410'))
+    sender.destroy()
     await expectNothingLeft()
   })
 

@@ -254,8 +254,8 @@ describeSlow('an upload', (engine) => {
       const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 1 })
       bench().clock.advance(day)
       expect(await refusal(send(file.uploadUrl, 'a'))).toMatchObject({
-        status: 403,
-        type: 'Forbidden',
+        status: 410,
+        type: 'ResourceGone',
       })
       expect((await bot.as().getFile({ id: file.id })).file.status).toBe('upload_pending')
     })
