@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -116,6 +116,57 @@ describeSlow('files under kill -9', (engine) => {
     const answer = Buffer.from(await (await fetch(complete.url)).arrayBuffer())
     expect(answer.equals(content)).toBe(true)
     await expectNothingLost(place)
+    await server.stop()
+  })
+
+  it('keep what came of one long request', async () => {
+    await using place = await createCommandPlace(engine)
+    const environment = { ...place.environment, ...settings, PORT: String(await freePort()) }
+    let server = await startServerProcess(environment)
+    const client = await openBot(server)
+    const content = randomBytes(8 * megabyte)
+    const { file } = await client(server).upsertFile({ key: 'large', size: content.length })
+    const version = { 'tus-resumable': '1.0.0' }
+    const append = (offset: number, body: Uint8Array<ArrayBuffer> | ReadableStream) =>
+      fetch(file.uploadUrl, {
+        method: 'PATCH',
+        headers: {
+          ...version,
+          'upload-offset': String(offset),
+          'content-type': 'application/offset+octet-stream',
+        },
+        body,
+        duplex: 'half',
+      })
+    const received = 6 * megabyte
+    const stalled = new ReadableStream({
+      start: (controller) => controller.enqueue(content.subarray(0, received)),
+    })
+    const sending = append(0, stalled).catch(() => undefined)
+    await using database = await openDatabase(place.options)
+    await vi.waitFor(
+      async () => {
+        const parts = await database.db.selectFrom('content_parts').select('size').execute()
+        expect(parts.reduce((sum, { size }) => sum + size, 0)).toBe(received)
+      },
+      { timeout: 10_000, interval: 50 },
+    )
+    await server.kill()
+    await sending
+    server = await startServerProcess(environment)
+    const state = await fetch(file.uploadUrl, { method: 'HEAD', headers: version })
+    expect(state.headers.get('upload-offset')).toBe(String(received))
+    expect((await append(received, content.subarray(received))).status).toBe(204)
+    const { file: complete } = await vi.waitFor(
+      async () => {
+        const found = await client(server).getFile({ id: file.id })
+        expect(found.file.status).toBe('upload_completed')
+        return found
+      },
+      { timeout: 10_000, interval: 50 },
+    )
+    const answer = Buffer.from(await (await fetch(complete.url)).arrayBuffer())
+    expect(answer.equals(content)).toBe(true)
     await server.stop()
   })
 })

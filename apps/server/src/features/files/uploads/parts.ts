@@ -20,7 +20,7 @@ import { tooLarge } from './gate.js'
 /** Bytes after which a part is stored. Together with the time they limit the loss by a crash. */
 const partBytes = 16 * 1024 * 1024
 /** Milliseconds after which a part is stored, however small it is. */
-const partTime = 10_000
+const partTime = 3000
 
 /** A part in the blob store. */
 export interface Part extends StoredBytes {
