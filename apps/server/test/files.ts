@@ -148,7 +148,10 @@ async function createBench(
     ...foundation,
     blobs,
     timers,
-    bots: { workspaceOf: async (botId) => workspaces.get(botId) },
+    bots: {
+      workspaceOf: async (botId) => workspaces.get(botId),
+      keepWorkspaceOf: async (_, botId) => workspaces.get(botId),
+    },
     isBackupRunning: async () => false,
     // Every caller is the key of a bot, but reaches the other bots of its workspace too.
     reach: {

@@ -267,7 +267,7 @@ function addBots(
       outgoing: context.outgoing,
     }),
   )
-  const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))
+  const botLogs = add(createBotLogs({ ...storage, queue, bots: bots.service, retentionMs }))
   const issues = add(
     createIssues({
       ...storage,

@@ -113,6 +113,15 @@ export function requireWholeWorkspace({ limits }: Rights): void {
   )
 }
 
+/** @throws ApiError `Forbidden` for a token that is limited to one workspace, for what concerns two */
+export function requireAllWorkspaces({ limits }: Rights): void {
+  if (limits.workspaceId === undefined) return
+  throw new ApiError(
+    'Forbidden',
+    'The token in Authorization is limited to one workspace, and this operation concerns two.',
+  )
+}
+
 /** @throws ApiError `Forbidden` for a token whose limits exclude what concerns the account itself */
 export function requireAccountPermission(limits: TokenLimits, permission: Permission): void {
   if (

@@ -91,7 +91,6 @@ export const unserved: readonly string[] = [
   'v1/admin/usages',
   'v1/admin/bots/[^/]+/bot-json',
   'v1/admin/bots/[^/]+/publish-from-bot-json',
-  'v1/admin/bots/[^/]+/transfer',
   'v1/admin/bots/[^/]+/integrations/[^/]+/sandboxed-conversations',
   'v1/admin/bots/[^/]+/integrations/[^/]+/shareable-id',
   'v1/admin/workspaces/usages',

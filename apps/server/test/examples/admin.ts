@@ -197,6 +197,9 @@ export const adminExamples: Examples = {
     foreign: 'ResourceNotFound',
   },
   updateBot: byId(({ botId }) => botId, { name: 'Renamed', tags: { whose: 'new' } }),
+  transferBot: byId(({ botId }) => botId, {
+    targetWorkspaceId: '6f1c1f5e-0000-4000-8000-000000000000',
+  }),
   deleteBot: byId(({ botId }) => botId),
   rotateBotSigningSecrets: byId(({ botId }) => botId),
   getBotAllowlist: {

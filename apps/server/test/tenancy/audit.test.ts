@@ -37,6 +37,7 @@ const testedElsewhere: Readonly<Record<string, string>> = {
   signInWithSecondFactor: 'below',
   signUpWithInvitation: 'below',
   startSecondFactor: 'below',
+  transferBot: 'features/bots/bots',
   updatePasskey: 'features/tenancy/sign-in',
 }
 

@@ -47,6 +47,14 @@ const ends: [what: string, end: (room: Room) => Promise<unknown>, ended: readonl
     all.filter((name) => name !== 'of logs'),
   ],
   [
+    'a bot is moved to another workspace',
+    async ({ admin, owner, botId }) => {
+      const { id: targetWorkspaceId } = await owner.createWorkspace({ name: 'Target' })
+      await admin.transferBot({ id: botId, targetWorkspaceId })
+    },
+    ['of the logs of a bot', 'of a conversation', 'of a conversation by WebSocket'],
+  ],
+  [
     'a workspace is deleted',
     ({ admin, workspaceId }) => admin.deleteWorkspace({ id: workspaceId }),
     all,

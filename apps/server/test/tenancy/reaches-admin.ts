@@ -31,6 +31,8 @@ export const adminReaches: Reaches = {
     client.updateBotAllowlist({ botId, setting: 'SELECTED_USERS' }),
   getBot: (client, { botId }) => client.getBot({ id: botId }),
   updateBot: (client, { botId }) => client.updateBot({ id: botId, name: 'taken' }),
+  transferBot: (client, { botId, workspaceId }) =>
+    client.transferBot({ id: botId, targetWorkspaceId: workspaceId }),
   deleteBot: (client, { botId }) => client.deleteBot({ id: botId }),
   rotateBotSigningSecrets: (client, { botId }) => client.rotateBotSigningSecrets({ id: botId }),
   introspect: (client, { botId }) => client.introspect({ botId }),

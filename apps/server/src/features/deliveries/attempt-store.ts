@@ -71,6 +71,39 @@ export async function insertAttempts(
   await insert(tx, { attempts: JSON.stringify(attempts) })
 }
 
+/** The attempts of a bot that ended at some time or later, at most `limit`, in that order. */
+export async function listAttemptsFrom(
+  tx: Tx,
+  botId: string,
+  endedAt: string,
+  limit: number,
+): Promise<Pick<AttemptRow, 'ended_at'>[]> {
+  return await tx
+    .selectFrom('delivery_attempts')
+    .select('ended_at')
+    .where('bot_id', '=', botId)
+    .where('ended_at', '>=', endedAt)
+    .orderBy('ended_at')
+    .limit(limit)
+    .execute()
+}
+
+/** Moves the attempts of a bot that ended within two times, both included, to the workspace to which the bot was moved. */
+export async function moveAttempts(
+  tx: Tx,
+  botId: string,
+  { from, through, to }: { from: string; through: string; to: string },
+): Promise<void> {
+  await tx
+    .updateTable('delivery_attempts')
+    .set({ workspace_id: to })
+    .where('bot_id', '=', botId)
+    .where('ended_at', '>=', from)
+    .where('ended_at', '<=', through)
+    .where('workspace_id', '!=', to)
+    .execute()
+}
+
 /** The last attempts at a delivery, the first of them first. */
 export async function listRecentAttempts(
   db: Db,

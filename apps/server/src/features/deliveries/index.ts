@@ -18,6 +18,7 @@ import { pageAttempts } from './attempt-store.js'
 import { createBuildBodies, type DescribeSignal } from './bodies.js'
 import { Dispatcher, type DispatcherDeps } from './dispatcher.js'
 import { keepWaitingSignals, requestedEvents } from './history-store.js'
+import { createMoving } from './moving.js'
 import { announceReceiver, createOutbox } from './outbox.js'
 import { overviewRoutes } from './overview/index.js'
 import { countPaused, retryNow } from './receiver-store.js'
@@ -26,6 +27,7 @@ import {
   createReplays,
   deleteOfWorkspace,
   deleteSomeOfBot as deleteReplaysOfBot,
+  moveReplays,
 } from './replays/index.js'
 import { createRetention, createSubjectRetention } from './retention.js'
 import { deliveriesRoutes } from './routes.js'
@@ -70,7 +72,14 @@ interface DeliveriesDeps
   ports: Pick<Ports, 'open'>
   bots: Pick<
     BotsService,
-    'requireIn' | 'isIn' | 'installationsOf' | 'idsIn' | 'workspaceOf' | 'workspaceIn'
+    | 'requireIn'
+    | 'isIn'
+    | 'hold'
+    | 'installationsOf'
+    | 'idsIn'
+    | 'workspaceOf'
+    | 'workspaceIn'
+    | 'keepWorkspaceOf'
   >
   botLogs: Pick<BotLogsService, 'attempts'>
   issues: Pick<IssuesService, 'report'>
@@ -136,11 +145,12 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     announceReceiver(bus, botId)
   }
 
+  const moving = createMoving(deps)
   const replays = createReplays({ ...deps, replayIn: createReplayIn(deps) })
 
   return {
     name: 'deliveries',
-    jobs: replays.jobs,
+    jobs: { ...replays.jobs, ...moving.jobs },
     routes: [
       ...deliveriesRoutes(createDeliveriesService(deps)),
       ...overviewRoutes({ ...deps, buildBodies }),
@@ -148,6 +158,10 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     ],
     on: {
       'delivery.requested': outbox.enqueue,
+      'bot.transferred': async (tx, { botId, to }) => {
+        await moveReplays(tx, botId, to)
+        await moving.request(tx, botId)
+      },
       'workspace.removed': (tx, { workspaceId }) => deleteOfWorkspace(tx, workspaceId),
       // A changed receiver that fails, or is paused for failures, is retried at once.
       'bot.changed': async (tx, { botId }) =>

@@ -11,6 +11,7 @@ import {
   type Description,
   findContent,
   type Generations,
+  inCurrentWorkspace,
   lockForWriting,
   ownerOf,
   shareBlobs,
@@ -33,7 +34,7 @@ export type Copies = ReturnType<typeof createCopies>
 
 /** Copies share the blob of their source: nothing is sent or stored again. */
 export function createCopies(
-  deps: Pick<FilesDeps, 'run' | 'dialect' | 'clock' | 'ids' | 'queue' | 'reach'> & {
+  deps: Pick<FilesDeps, 'run' | 'dialect' | 'clock' | 'ids' | 'queue' | 'bots' | 'reach'> & {
     generations: Generations
   },
 ) {
@@ -52,11 +53,12 @@ export function createCopies(
   async function copyIn(
     tx: Tx,
     actor: BotActor,
-    destination: BotActor,
+    writer: BotActor,
     { destinationKey: key, overwrite = false, idOrKey }: CopyRequest,
     isBotKey: boolean,
   ): Promise<FileRow> {
     const now = isoTime(clock.now())
+    const destination = await inCurrentWorkspace(deps, tx, writer)
     const { id } = await requireFile(tx, actor, idOrKey, now)
     const { botId } = destination
     await store.lockForCopy(tx, id, { bot_id: botId, key_space: keySpaceOf(destination), key })

@@ -22,7 +22,7 @@ export interface FilesDeps {
   bus: EventBus
   blobs: BlobStore
   timers: Timers
-  bots: Pick<BotsService, 'workspaceOf'>
+  bots: Pick<BotsService, 'workspaceOf' | 'keepWorkspaceOf'>
   reach: Reach
   limits: FileLimits
   quotas: Quotas

@@ -10,6 +10,7 @@ import {
   createGenerations,
   createReindexing,
   deleteReadingsOfBot,
+  moveUsage,
   type Reindexing,
 } from './contents/index.js'
 import { createCopies } from './copies.js'
@@ -130,6 +131,10 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
     },
     schedule: sweeps.schedule,
     checks: [{ name: 'contents', check: () => deps.blobs.check() }],
+    on: {
+      'bot.transferred': (tx, { botId, from, to }) =>
+        moveUsage(tx, botId, { from, to }, given.quotas),
+    },
     async purge(botId) {
       await sweeps.removeFilesOf(botId)
       await purge(given.run, (tx, limit) => deleteReadingsOfBot(tx, botId, limit))

@@ -12,6 +12,7 @@ import {
   announceContent,
   type Description,
   type Generations,
+  inCurrentWorkspace,
   lockForWriting,
   patchContents,
   readingOf,
@@ -62,7 +63,7 @@ const sortColumns = {
 interface FilesParts
   extends Pick<
     FilesDeps,
-    'db' | 'run' | 'dialect' | 'clock' | 'ids' | 'pager' | 'queue' | 'limits'
+    'db' | 'run' | 'dialect' | 'clock' | 'ids' | 'pager' | 'queue' | 'bots' | 'limits'
   > {
   generations: Generations
 }
@@ -116,11 +117,12 @@ async function upsertFile(
 async function upsertFileIn(
   deps: FilesParts,
   tx: Tx,
-  actor: BotActor,
+  caller: BotActor,
   input: Upsert,
   description: Description,
 ) {
   const { clock, generations } = deps
+  const actor = await inCurrentWorkspace(deps, tx, caller)
   const now = isoTime(clock.now())
   const { key, size } = input
   const current = await lockForWriting(tx, generations, actor, key, now)

@@ -37,6 +37,33 @@ export async function addUsage(tx: Tx, workspaceId: string, change: Usage): Prom
   return total
 }
 
+/**
+ * Moves the files of a bot, whose row is locked, and their usage to another workspace.
+ * @returns what was moved, and the new total there
+ */
+export async function moveFiles(
+  tx: Tx,
+  botId: string,
+  { from, to }: { from: string; to: string },
+): Promise<{ moved: Usage; total: Usage }> {
+  await tx.updateTable('files').set({ workspace_id: to }).where('bot_id', '=', botId).execute()
+  // Others lock files before usage: until now, they may have changed what their files count.
+  for (const workspaceId of [from, to].sort()) {
+    await addUsage(tx, workspaceId, { storage: 0, vector: 0 })
+  }
+  const sums = await tx
+    .selectFrom('files')
+    .select(({ fn }) => [
+      fn.sum<number | null>('counted_storage').as('storage'),
+      fn.sum<number | null>('counted_vector').as('vector'),
+    ])
+    .where('bot_id', '=', botId)
+    .executeTakeFirstOrThrow()
+  const moved = { storage: Number(sums.storage ?? 0), vector: Number(sums.vector ?? 0) }
+  await addUsage(tx, from, { storage: -moved.storage, vector: -moved.vector })
+  return { moved, total: await addUsage(tx, to, moved) }
+}
+
 const selectUsageLocked = prepared<{ workspaceId: string }>()((db, p, dialect) =>
   dialect.lockRows(
     db.selectFrom('file_usage').select('workspace_id').where('workspace_id', '=', p('workspaceId')),

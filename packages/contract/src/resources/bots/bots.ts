@@ -134,6 +134,31 @@ export const bots = {
     response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
+  transfer: operation({
+    id: 'transferBot',
+    method: 'POST',
+    path: '/v1/admin/bots/{id}/transfer',
+    tag: 'Bots',
+    summary: 'Move a bot with everything in it to another workspace',
+    description:
+      'The caller needs `bots:write` in both workspaces, and in the workspace of the bot also `bots:manage` unless they created it. Tokens that are limited to a workspace or a bot are refused. Conversations, files, keys, versions, deployed code, logs and deliveries move with the bot, and its addresses stay the same. Members of the former workspace lose their access at once. Older lines of its log appear in the logs of the new workspace some seconds later. Integrations and plugins that the new workspace may not use must be removed from the bot first, or published.',
+    auth: 'workspace',
+    permission: 'bots:write',
+    audit: 'workspace',
+    concerns: 'workspace',
+    params: botId,
+    body: Type.Object({
+      targetWorkspaceId: Id('Id of another workspace of which the caller is a member.'),
+    }),
+    response: json(Empty),
+    errors: [
+      'ResourceNotFound',
+      'ReferenceNotFound',
+      'ReferenceConstraint',
+      'InvalidPayload',
+      'QuotaExceeded',
+    ],
+  }),
   rotateSigningSecrets: operation({
     id: 'rotateBotSigningSecrets',
     method: 'POST',

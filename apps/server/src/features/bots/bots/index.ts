@@ -20,8 +20,9 @@ export type {
 } from './bot-profile.js'
 export { type BotContent, contentOf } from './content.js'
 export type { ChatInstallation, SignalPosting } from './lookups.js'
+export { workspaceRememberedMs } from './lookups.js'
 export type { BotRecord } from './record.js'
-export { type BotsService, purgeBotJob } from './service.js'
+export { type BotsService, type BotTransfer, purgeBotJob } from './service.js'
 export type { BotReachRow } from './store.js'
 
 /** The slice of bots, as others see it. */
@@ -32,7 +33,7 @@ export interface Bots extends Feature {
 }
 
 interface Deps extends Omit<BotsDeps, 'integrations'>, Pick<BotView, 'addresses'> {
-  workspaces: Pick<WorkspacesService, 'botCounts'>
+  workspaces: Pick<WorkspacesService, 'botCounts' | 'requireTarget'>
   integrations: { service: BotsDeps['integrations']; known: Pick<KnownIntegrations, 'of'> }
   plugins: Pick<Plugins, 'service' | 'inBots'>
 }
@@ -108,6 +109,11 @@ function botsRoutes({ service, view }: BotsRoutesDeps): Route[] {
     route(contract.bots.rotateSigningSecrets, async ({ actor, params }) => ({
       newSigningSecret: await service.rotateSigningSecret(actor, params.id),
     })),
+
+    route(contract.bots.transfer, async ({ actor, params, body }) => {
+      await service.transfer(actor, params.id, body.targetWorkspaceId)
+      return {}
+    }),
 
     route(contract.bots.remove, async ({ actor, params }) => {
       await service.remove(actor, params.id)

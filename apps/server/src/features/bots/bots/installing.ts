@@ -1,3 +1,4 @@
+import { ApiError } from '@botstead/contract'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
@@ -13,7 +14,7 @@ export interface InstallingDeps {
   domainEvents: EventDispatcher
   integrations: Pick<
     IntegrationsService,
-    'findInstallable' | 'countInstallation' | 'countRemoval' | 'removeAll'
+    'findInstallable' | 'keepUsable' | 'countInstallation' | 'countRemoval' | 'removeAll'
   >
   plugins: PluginsInBots
 }
@@ -110,6 +111,36 @@ export function createInstalling({
         known,
       }
       await plugins.change(tx, host, patch.plugins, now)
+    },
+
+    /**
+     * Moves everything that is installed in a bot to another workspace, which must be allowed to use it.
+     * @throws ApiError `ReferenceConstraint` with the names of what it may not use
+     */
+    async move(tx: Tx, botId: string, to: string): Promise<void> {
+      const { builtInEntries } = installations
+      const installed = await installations.listInstallations(tx, botId)
+      const refused = await plugins.listUnusable(tx, botId, to)
+      const refusedIds = new Set<string>()
+      const ids = new Set(installed.map((row) => row.integration_id))
+      for (const id of [...ids].sort()) {
+        if (builtInEntries.has(id) || (await integrations.keepUsable(tx, to, id))) continue
+        refusedIds.add(id)
+      }
+      const names = [
+        ...installed
+          .filter((row) => refusedIds.has(row.integration_id))
+          .map(({ alias, name, version }) => `the integration ${name} ${version} (as ${alias})`),
+        ...refused.map(({ alias, name, version }) => `the plugin ${name} ${version} (as ${alias})`),
+      ]
+      if (names.length > 0) {
+        throw new ApiError(
+          'ReferenceConstraint',
+          `The bot uses what the other workspace may not use: ${names.join(', ')}. Remove it from the bot, or publish it, and transfer the bot then.`,
+        )
+      }
+      await installations.moveInstallations(tx, botId, to)
+      await plugins.move(tx, botId, to)
     },
 
     /** Removes everything that is installed in a bot that is removed. */

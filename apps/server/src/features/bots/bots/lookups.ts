@@ -92,7 +92,9 @@ export function botLookups(deps: BotLookupsDeps) {
       findOpenChat,
       findSignalAddress,
     }),
-    workspaceIn: createWorkspaceIn(),
+    workspaceIn: createWorkspaceIn(deps),
+    keepWorkspaceOf: store.keepWorkspaceOf,
+    urlIn: store.findUrl,
     hold: holdBot,
     holdAnywhere: holdBotAnywhere,
     findSignalPosting,
@@ -118,16 +120,21 @@ async function workspaceOf({ db }: BotLookupsDeps, botId: string): Promise<strin
 
 /** Bots whose workspaces are remembered. */
 const maxRemembered = 10_000
+/** Milliseconds for which they are: lines of logs that are written meanwhile are moved after a bot. */
+export const workspaceRememberedMs = 5000
 
-/** Makes the function that finds the workspace of a bot in a transaction, from memory where it can: bots never move. */
-function createWorkspaceIn() {
-  const remembered = createLruCache<string, string>(maxRemembered)
+/** Makes the function that finds the workspace of a bot in a transaction, from memory where it can. */
+function createWorkspaceIn({ clock }: Pick<BotLookupsDeps, 'clock'>) {
+  const remembered = createLruCache<string, { workspaceId: string; until: number }>(maxRemembered)
   return async (tx: Tx, botId: string): Promise<string | undefined> => {
+    const now = clock.now()
     const known = remembered.get(botId)
-    if (known !== undefined) return known
-    const found = await store.findWorkspaceOf(tx, botId)
-    if (found !== undefined) remembered.set(botId, found)
-    return found
+    if (known !== undefined && now < known.until) return known.workspaceId
+    const workspaceId = await store.findWorkspaceOf(tx, botId)
+    if (workspaceId !== undefined) {
+      remembered.set(botId, { workspaceId, until: now + workspaceRememberedMs })
+    }
+    return workspaceId
   }
 }
 

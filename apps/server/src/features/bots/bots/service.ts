@@ -3,8 +3,14 @@ import type { contract, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { onlyTakesAway } from '../../../domain/patches.js'
 import type { Port, Ports } from '../../../domain/ports.js'
-import { notFound } from '../../../domain/refusals.js'
-import { allBotsOf, type BotScope, reaches, requirePermission } from '../../../domain/rights.js'
+import { fieldError, notFound } from '../../../domain/refusals.js'
+import {
+  allBotsOf,
+  type BotScope,
+  reaches,
+  requireAllWorkspaces,
+  requirePermission,
+} from '../../../domain/rights.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
@@ -18,7 +24,7 @@ import { newSigningSecret } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import { changesBetween, fieldsOf, recordAct } from '../../tenancy/audit/index.js'
-import { holdWorkspace } from '../../tenancy/workspaces/index.js'
+import { holdWorkspace, type WorkspacesService } from '../../tenancy/workspaces/index.js'
 import { rotateSigningSecret } from '../definitions/index.js'
 import {
   type DeploymentsService,
@@ -49,6 +55,8 @@ declare module '../../../platform/domain-events.js' {
     'bot.changed': { botId: string }
     /** A bot was deleted; a later job deletes its rows. */
     'bot.removed': { botId: string }
+    /** A bot moves to another workspace; subscribers move what names the former one. Its row is moved and locked. */
+    'bot.transferred': BotTransfer
     /** A bot got an address, or new code. */
     'bot.deployed': { botId: string }
     /** A bot that could not be called now can; `wants` returns whether it wants events of a type. */
@@ -65,6 +73,15 @@ declare module '../../../platform/domain-events.js' {
   }
 }
 
+/** The move of a bot between two workspaces. */
+export interface BotTransfer {
+  botId: string
+  from: string
+  to: string
+  /** The account of who moves it. */
+  accountId: string
+}
+
 type BotListQuery = Query<typeof contract.bots.list>
 
 export interface BotsDeps extends Omit<InstallingDeps, 'plugins'> {
@@ -78,6 +95,7 @@ export interface BotsDeps extends Omit<InstallingDeps, 'plugins'> {
   database: Pick<Database, 'foreignChanges'>
   plugins: { service: Pick<PluginsService, 'removeAll'>; inBots: InstallingDeps['plugins'] }
   deployments: Pick<DeploymentsService, 'prepare' | 'insert' | 'suspend'>
+  workspaces: Pick<WorkspacesService, 'requireTarget'>
 }
 
 /** The parts of the service that its functions use. */
@@ -126,6 +144,7 @@ export function createBotsService(deps: BotsDeps) {
         restore: restoreBot,
         rotateSigningSecret: rotateBotSecret,
         remove: removeBot,
+        transfer: transferBot,
         removeAll: removeBots,
         raiseChanged,
       },
@@ -422,6 +441,7 @@ async function restoreBot(
 async function rotateBotSecret(deps: BotParts, actor: WorkspaceActor, id: string): Promise<string> {
   return await deps.run(
     async (tx) => {
+      await store.lockBot(tx, actor.workspaceId, id)
       const bot = await requireBot(tx, actor, id)
       const { secret, stored } = rotateSigningSecret(
         deps.sealer,
@@ -441,17 +461,56 @@ async function rotateBotSecret(deps: BotParts, actor: WorkspaceActor, id: string
   )
 }
 
+/** A bot that the caller may take away from its workspace: everybody who makes bots does that with those that they made. */
+async function requireRemovable(tx: Tx, actor: WorkspaceActor, id: string): Promise<store.BotRow> {
+  const bot = await requireBot(tx, actor, id)
+  if (bot.created_by !== actor.accountId) requirePermission(actor.rights, 'bots:manage')
+  return bot
+}
+
 async function removeBot(deps: BotParts, actor: WorkspaceActor, id: string): Promise<void> {
   const remove = async (tx: Tx) => {
-    const bot = await requireBot(tx, actor, id)
-    // Everybody who makes bots deletes those that they made.
-    if (bot.created_by !== actor.accountId) requirePermission(actor.rights, 'bots:manage')
+    const bot = await requireRemovable(tx, actor, id)
     recordAct(deps, tx, actor, { resourceId: id, resourceName: bot.name })
-    return await removeBotIn(deps, tx, actor.workspaceId, id)
+    // It was deleted or moved meanwhile.
+    if (!(await removeBotIn(deps, tx, actor.workspaceId, id))) {
+      throw notFound('bot', id, 'in this workspace')
+    }
   }
-  if (!(await deps.run(remove, { mayUseReserve: true }))) {
-    throw notFound('bot', id, 'in this workspace')
-  }
+  await deps.run(remove, { mayUseReserve: true })
+}
+
+/** Moves a bot with everything in it to another workspace of the caller. */
+async function transferBot(
+  deps: BotParts,
+  actor: WorkspaceActor,
+  id: string,
+  to: string,
+): Promise<void> {
+  const { workspaceId: from, accountId } = actor
+  await deps.run(async (tx) => {
+    // Creations in either workspace do the same, and deletions of one lock it before its bots.
+    await holdWorkspace(tx, actor)
+    // Who writes what names the workspace holds the bot, and sees the new one afterwards.
+    await store.lockBot(tx, from, id)
+    const bot = await requireRemovable(tx, actor, id)
+    requireAllWorkspaces(actor.rights)
+    if (to === from) {
+      throw fieldError('body.targetWorkspaceId', 'must be another workspace than that of the bot.')
+    }
+    const field = 'body.targetWorkspaceId'
+    await deps.workspaces.requireTarget(tx, actor, { id: to, field, permission: 'bots:write' })
+    await deps.installing.move(tx, id, to)
+    await store.moveBot(tx, id, { from, to }, isoTime(deps.clock.now()))
+    await deps.domainEvents.raise(tx, 'bot.transferred', { botId: id, from, to, accountId })
+    await raiseChanged(deps, tx, id)
+    const act = {
+      resourceId: id,
+      resourceName: bot.name,
+      changes: { workspaceId: { from, to } },
+    }
+    for (const workspaceId of [from, to]) recordAct(deps, tx, actor, { ...act, workspaceId })
+  })
 }
 
 /**

@@ -73,6 +73,11 @@ export async function keepBotAnywhere(tx: Tx, id: string): Promise<boolean> {
   return await dialectOf(tx).keepRows(tx.selectFrom('bots').select('id').where('id', '=', id))
 }
 
+/** Keeps a bot where it is, and from being deleted, until the transaction ends. @returns its workspace, if there is one */
+export async function keepWorkspaceOf(tx: Tx, id: string): Promise<string | undefined> {
+  return (await keepBotAnywhere(tx, id)) ? await findWorkspaceOf(tx, id) : undefined
+}
+
 function selectId(tx: Tx, workspaceId: string, id: string) {
   return tx
     .selectFrom('bots')
@@ -101,6 +106,12 @@ export async function findBotAddress(
     .select(['workspace_id', 'dev', 'url'])
     .where('id', '=', id)
     .executeTakeFirst()
+}
+
+/** The address of a bot, as the transaction has it. */
+export async function findUrl(tx: Tx, id: string): Promise<string | null> {
+  const row = await tx.selectFrom('bots').select('url').where('id', '=', id).executeTakeFirst()
+  return row?.url ?? null
 }
 
 /** The address and the definition of a bot. */
@@ -197,6 +208,16 @@ export async function patchBot(
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
     .execute()
+}
+
+/** Moves the row of a bot, which is locked. */
+export async function moveBot(
+  tx: Tx,
+  id: string,
+  { from, to }: { from: string; to: string },
+  updatedAt: string,
+): Promise<void> {
+  await patchBot(tx, from, id, { workspace_id: to, updated_at: updatedAt })
 }
 
 /** @returns whether there was such a bot */

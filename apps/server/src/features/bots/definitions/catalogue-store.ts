@@ -123,6 +123,26 @@ export function createCatalogueStore(table: CatalogueTable, more: readonly 'inst
       return (await dialectOf(tx).lockRows(query).execute()).map(({ id }) => id)
     },
 
+    /**
+     * Keeps those among the given ones that a workspace may use from being deleted or made private until the transaction ends.
+     * @returns the ids of the others; one that does not exist is none of them
+     */
+    async keepUsable(tx: Tx, workspaceId: string, ids: readonly string[]): Promise<string[]> {
+      const unusable: string[] = []
+      // In one order everywhere, so that two transactions never wait for each other.
+      for (const id of [...ids].sort()) {
+        const usable = selectUsable(tx, workspaceId, [id]).select('id')
+        if (await dialectOf(tx).keepRows(usable)) continue
+        const found = await tx
+          .selectFrom(table)
+          .select('id')
+          .where('id', '=', id)
+          .executeTakeFirst()
+        if (found !== undefined) unusable.push(id)
+      }
+      return unusable
+    },
+
     /** Whether another workspace has published one of this name. */
     async isPublishedElsewhere(
       tx: Tx,

@@ -1,10 +1,11 @@
+import { isoTime } from '../../../platform/clock.js'
 import type { Feature } from '../../feature.js'
 import {
   createDeploymentsService,
   type DeploymentsDeps,
   type DeploymentsService,
 } from './service.js'
-import { deleteOfOwner, deleteOfWorkspace } from './store.js'
+import { deleteOfOwner, deleteOfWorkspace, moveDeployments } from './store.js'
 
 export type {
   CodeOwner,
@@ -29,6 +30,8 @@ export function createDeployments(deps: DeploymentsDeps): Deployments {
     service,
     sweeps: service.sweeps,
     on: {
+      'bot.transferred': (tx, { botId, ...move }) =>
+        moveDeployments(tx, botId, move, isoTime(deps.clock.now())),
       'integration.removed': (tx, { integrationId }) => deleteOfOwner(tx, integrationId),
       'workspace.removed': (tx, { workspaceId }) => deleteOfWorkspace(tx, workspaceId),
     },

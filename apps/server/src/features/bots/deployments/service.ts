@@ -266,6 +266,15 @@ export function createDeploymentsService({
       await store.insertKeeper(tx, { keeper, workspace_id: workspaceId, hash: bundle })
     },
 
+    /** Moves the keeping of bundles by these keepers to another workspace. */
+    async moveKept(
+      tx: Tx,
+      keepers: readonly string[],
+      move: { from: string; to: string },
+    ): Promise<void> {
+      await store.moveKeepers(tx, keepers, move, isoTime(clock.now()))
+    },
+
     /** Ends the keeping of bundles by these keepers. */
     async release(tx: Tx, keepers: readonly string[]): Promise<void> {
       await store.deleteKeepers(tx, keepers)

@@ -163,6 +163,65 @@ export async function deleteUnused(tx: Tx, before: string, limit: number): Promi
   return unused.length
 }
 
+/** Moves the deployments of a bot to another workspace, which gets copies of their bundles. */
+export async function moveDeployments(
+  tx: Tx,
+  botId: string,
+  { from, to }: { from: string; to: string },
+  now: string,
+): Promise<void> {
+  const rows = await tx
+    .updateTable('deployments')
+    .set({ workspace_id: to })
+    .where('owner_type', '=', 'bot')
+    .where('owner_id', '=', botId)
+    .returning('bundle')
+    .execute()
+  await copyBundles(
+    tx,
+    rows.map(({ bundle }) => bundle),
+    { from, to },
+    now,
+  )
+}
+
+/** Moves the keepers of bundles to another workspace, which gets copies of the bundles. */
+export async function moveKeepers(
+  tx: Tx,
+  keepers: readonly string[],
+  { from, to }: { from: string; to: string },
+  now: string,
+): Promise<void> {
+  if (keepers.length === 0) return
+  const rows = await tx
+    .updateTable('kept_bundles')
+    .set({ workspace_id: to })
+    .where('keeper', 'in', keepers)
+    .returning('hash')
+    .execute()
+  await copyBundles(
+    tx,
+    rows.map(({ hash }) => hash),
+    { from, to },
+    now,
+  )
+}
+
+/** The sweep deletes those that the former workspace does not need any more. */
+async function copyBundles(
+  tx: Tx,
+  hashes: readonly string[],
+  { from, to }: { from: string; to: string },
+  now: string,
+): Promise<void> {
+  // In one order, so that two transactions never wait for each other.
+  for (const hash of [...new Set(hashes)].sort()) {
+    const code = await findBundle(tx, from, hash)
+    if (code !== undefined)
+      await insertBundle(tx, { workspace_id: to, hash, code, created_at: now })
+  }
+}
+
 /** Deletes the deployments of a deleted bot or integration, whose workspace is no longer known. */
 export async function deleteOfOwner(tx: Tx, ownerId: string): Promise<void> {
   await tx.deleteFrom('deployments').where('owner_id', '=', ownerId).execute()

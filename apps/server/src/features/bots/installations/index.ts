@@ -34,6 +34,7 @@ export {
   listInstalledBots,
   listInstalledRows,
   listRegistrationStatuses,
+  moveInstallations,
   pageInstallationsOf,
   patchInstallation,
   settleRegistration,

@@ -183,6 +183,15 @@ export async function listInstallationsOf(
     .execute()
 }
 
+/** Moves the installations of a bot with it to another workspace. */
+export async function moveInstallations(tx: Tx, botId: string, to: string): Promise<void> {
+  await tx
+    .updateTable('installations')
+    .set({ workspace_id: to })
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
 /** All installations of an integration, in any workspace: for an integration that is removed. */
 export async function listInstalledRows(tx: Tx, integrationId: string): Promise<InstallationRow[]> {
   return await tx

@@ -166,6 +166,12 @@ export function integrationLookups(db: Db, sealer: Sealer) {
       throw new ApiError('ReferenceNotFound', `There is no integration ${id}.`)
     },
 
+    /**
+     * Keeps an integration from being deleted or made private until the transaction ends.
+     * @returns whether bots of the workspace may use it
+     */
+    keepUsable: store.keepUsable,
+
     /** Counts an installation that was removed. */
     countRemoval: (tx: Tx, id: string) => countRemoval(tx, 'integrations', id),
   }

@@ -176,6 +176,21 @@ export async function keepIntegration(tx: Tx, workspaceId: string, id: string): 
 
 const published = ['public', 'unlisted'] as const
 
+/**
+ * Keeps an integration from being deleted or made private until the transaction ends.
+ * @returns whether bots of the workspace may use it
+ */
+export async function keepUsable(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
+  const query = tx
+    .selectFrom('integrations')
+    .select('id')
+    .where('id', '=', id)
+    .where(({ eb, or }) =>
+      or([eb('workspace_id', '=', workspaceId), eb('visibility', 'in', published)]),
+    )
+  return await dialectOf(tx).keepRows(query)
+}
+
 /** An integration that every workspace may see and install. */
 export async function findPublished(db: Db, id: string): Promise<IntegrationRow | undefined> {
   return await db

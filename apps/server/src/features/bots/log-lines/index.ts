@@ -8,5 +8,7 @@ export {
   type LogLineRow,
   listLastErrors,
   listLinesAbout,
+  listPositions,
+  moveLines,
   pageLines,
 } from './store.js'

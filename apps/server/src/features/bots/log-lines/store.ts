@@ -195,6 +195,39 @@ export async function deleteSomeLines(
   return Number(result.numDeletedRows)
 }
 
+/**
+ * Some lines of the log of a bot at a level, behind a position in the order of time.
+ * @returns their positions, at most `limit`
+ */
+export async function listPositions(
+  tx: Tx,
+  botId: string,
+  level: LogLevel,
+  after: Pick<LogLineRow, 'id' | 'created_at'> | undefined,
+  limit: number,
+): Promise<Pick<LogLineRow, 'id' | 'created_at'>[]> {
+  let query = tx
+    .selectFrom('log_lines')
+    .select(['id', 'created_at'])
+    .where('bot_id', '=', botId)
+    .where('level', '=', level)
+    .where(ofOwner.bot)
+  if (after) {
+    query = query.where(sql<SqlBool>`(created_at, id) > (${after.created_at}, ${after.id})`)
+  }
+  return await query.orderBy('created_at').orderBy('id').limit(limit).execute()
+}
+
+/** Moves lines to the workspace to which their bot was moved. */
+export async function moveLines(tx: Tx, ids: readonly string[], to: string): Promise<void> {
+  await tx
+    .updateTable('log_lines')
+    .set({ workspace_id: to })
+    .where('id', 'in', [...ids])
+    .where('workspace_id', '!=', to)
+    .execute()
+}
+
 /** The newest error about an integration in a bot. */
 export type LastError = Pick<LogLineRow, 'created_at' | 'message'>
 

@@ -1,10 +1,12 @@
 import { contract } from '@botstead/contract'
 import { route } from '../../../http/mount.js'
+import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Feature } from '../../feature.js'
 import {
   type BotLogsDeps,
   type BotLogsService,
   createBotLogsService,
+  moveLinesJob,
   type ShownLogRow,
 } from './service.js'
 
@@ -14,12 +16,18 @@ export { lineOfReceiver } from './service.js'
 /** The logs of bots, for their developers. */
 export function createBotLogs(deps: BotLogsDeps): Feature & { service: BotLogsService } {
   const service = createBotLogsService(deps)
+  const moveLines: JobHandler<{ botId: string }> = {
+    mayUseReserve: true,
+    handler: ({ payload: { botId } }, { signal }) => service.move(botId, signal),
+  }
   return {
     name: 'bot logs',
     service,
     sweeps: [service.sweep],
     purge: service.purge,
+    jobs: { [moveLinesJob]: moveLines },
     on: {
+      'bot.transferred': (tx, { botId }) => service.requestMove(tx, botId),
       'installation.withdrawn': async (tx, { botId, alias, name }) => {
         const message = `The integration ${name}, installed as ${alias}, was removed: its workspace was deleted.`
         await service.writeLine(tx, { botId, level: 'warn', message })

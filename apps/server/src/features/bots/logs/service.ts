@@ -1,7 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
 import type { Receiver } from '../../../domain/deliveries.js'
-import type { LogLevel } from '../../../domain/log-lines.js'
+import { type LogLevel, logLevels } from '../../../domain/log-lines.js'
 import type { Ports } from '../../../domain/ports.js'
 import { bodyTimeOf, timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
@@ -11,14 +11,17 @@ import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
 import { createRateLimiter } from '../../../platform/security/rate-limit.js'
-import type { BotsService } from '../bots/index.js'
+import { type BotsService, workspaceRememberedMs } from '../bots/index.js'
 import {
   conditionsOf,
   deleteSomeLines,
   insertLines,
   type LineFilter,
   type LogLineRow,
+  listPositions,
+  moveLines,
   pageLines,
 } from '../log-lines/index.js'
 
@@ -57,7 +60,8 @@ export interface BotLogsDeps {
   clock: Clock
   ids: Ids
   pager: Pager
-  bots: Pick<BotsService, 'requireIn' | 'holdAnywhere' | 'workspaceIn'>
+  bots: Pick<BotsService, 'requireIn' | 'holdAnywhere' | 'workspaceIn' | 'keepWorkspaceOf'>
+  queue: Pick<Queue, 'enqueue'>
   /** Milliseconds for which lines are kept. */
   retentionMs: number
 }
@@ -88,11 +92,18 @@ const callsAtOnce = 100
 /** Milliseconds by which the clock of a bot may be ahead. */
 const maxAhead = 5 * 60 * 1000
 
+/** Kind of the job that moves the lines of a bot after it to another workspace; the key is the id of the bot. */
+export const moveLinesJob = 'bot-logs.move'
+/** Failures of the server for a while, such as a full disk, must not end it. */
+const maxAttempts = 1000
+/** Lines that one transaction moves. */
+const movedAtOnce = 500
+
 export type BotLogsService = ReturnType<typeof createBotLogsService>
 
 /** The log of each bot: lines of the server, and lines of the bot itself. */
 export function createBotLogsService(deps: BotLogsDeps) {
-  const { db, run, clock, ids, ports } = deps
+  const { db, run, clock, ids, ports, queue } = deps
   const attempts = ports.open<PageAttempts>('bot logs: attempts at deliveries')
   const limiter = createRateLimiter({ perMinute: callsPerMinute, burst: callsAtOnce, clock })
 
@@ -194,6 +205,37 @@ export function createBotLogsService(deps: BotLogsDeps) {
     async sweep(tx: Tx): Promise<number> {
       const before = isoTime(clock.now() - deps.retentionMs)
       return await deleteSomeLines(tx, { of: 'bot', before }, sweptAtOnce)
+    },
+
+    /** Begins to move the lines of a bot that was moved to another workspace, in the transaction of that. */
+    async requestMove(tx: Tx, botId: string): Promise<void> {
+      // Until then other processes may write lines for the former workspace.
+      const runAt = clock.now() + 2 * workspaceRememberedMs
+      await queue.enqueue(tx, {
+        kind: moveLinesJob,
+        key: botId,
+        payload: { botId },
+        runAt,
+        maxAttempts,
+      })
+    },
+
+    /** Moves the lines of a bot to the workspace where the bot is, in small transactions. */
+    async move(botId: string, signal: AbortSignal): Promise<void> {
+      for (const level of logLevels) {
+        let last: Pick<LogLineRow, 'id' | 'created_at'> | undefined
+        do {
+          signal.throwIfAborted()
+          last = await run(async (tx) => {
+            const workspaceId = await deps.bots.keepWorkspaceOf(tx, botId)
+            if (workspaceId === undefined) return undefined
+            const lines = await listPositions(tx, botId, level, last, movedAtOnce)
+            const ids = lines.map(({ id }) => id)
+            if (ids.length > 0) await moveLines(tx, ids, workspaceId)
+            return lines.at(-1)
+          })
+        } while (last !== undefined)
+      }
     },
 
     /** Deletes the rows of a deleted bot. */

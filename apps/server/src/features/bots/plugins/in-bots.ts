@@ -75,6 +75,24 @@ export function createPluginsInBots({ db, sealer }: { db: Db; sealer: Sealer }) 
       }
     },
 
+    /**
+     * The plugins of a bot that another workspace may not use. Those that it may are neither deleted nor made private until the
+     * transaction ends. A plugin that was deleted with its workspace is a part of the code of the bot.
+     */
+    async listUnusable(
+      tx: Tx,
+      botId: string,
+      workspaceId: string,
+    ): Promise<installed.PluginInstallationRow[]> {
+      const rows = await installed.listInstallations(tx, botId)
+      const ids = [...new Set(rows.map((row) => row.plugin_id))]
+      const unusable = new Set(await pluginsStore.keepUsable(tx, workspaceId, ids))
+      return rows.filter((row) => unusable.has(row.plugin_id))
+    },
+
+    /** Moves the plugins of a bot with it to another workspace. */
+    move: installed.moveInstallations,
+
     /** Removes the plugins of a bot that is removed. */
     async removeOf(tx: Tx, botId: string): Promise<void> {
       for (const row of await installed.listInstallations(tx, botId)) {

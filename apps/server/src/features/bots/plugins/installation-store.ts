@@ -35,6 +35,15 @@ export async function deleteInstallation(tx: Tx, botId: string, alias: string): 
     .execute()
 }
 
+/** Moves the plugins of a bot with it to another workspace. */
+export async function moveInstallations(tx: Tx, botId: string, to: string): Promise<void> {
+  await tx
+    .updateTable('plugin_installations')
+    .set({ workspace_id: to })
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
 /** A plugin of a bot, with what it declares; null if it was deleted with its workspace. */
 export type DeclaringPlugin = Pick<PluginInstallationRow, 'alias'> & {
   definition: PluginsTable['definition'] | null

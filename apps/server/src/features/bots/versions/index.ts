@@ -37,6 +37,7 @@ export function createVersions({ addresses, signer, ...deps }: Deps): Feature {
   return {
     name: 'bot versions',
     purge: service.purge,
+    on: { 'bot.transferred': service.move },
     routes: [
       route(contract.botVersions.list, async ({ actor, params }) => ({
         versions: (await service.list(actor, params.id)).map(toVersion),

@@ -4,11 +4,17 @@ import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'
-import type { Db, Run } from '../../../platform/db/schema.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
 import { recordAct } from '../../tenancy/audit/index.js'
-import { type BotContent, type BotRecord, type BotsService, contentOf } from '../bots/index.js'
+import {
+  type BotContent,
+  type BotRecord,
+  type BotsService,
+  type BotTransfer,
+  contentOf,
+} from '../bots/index.js'
 import type { DeploymentsService } from '../deployments/index.js'
 import type { BotLogsService } from '../logs/index.js'
 import * as store from './store.js'
@@ -31,7 +37,10 @@ export interface VersionsDeps {
   clock: Clock
   ids: Ids
   bots: Pick<BotsService, 'get' | 'lock' | 'restore' | 'requireIn' | 'workspaceOf'>
-  deployments: Pick<DeploymentsService, 'bundleOf' | 'codeIn' | 'sizeIn' | 'keep' | 'release'>
+  deployments: Pick<
+    DeploymentsService,
+    'bundleOf' | 'codeIn' | 'sizeIn' | 'keep' | 'moveKept' | 'release'
+  >
   botLogs: Pick<BotLogsService, 'writeLine'>
   limits: { botVersions: number }
 }
@@ -46,6 +55,7 @@ export function createVersionsService(deps: VersionsDeps) {
     remove: removeVersion,
     download: downloadVersion,
     purge: purgeVersions,
+    move: moveVersions,
   })
 }
 
@@ -211,6 +221,15 @@ async function codeOf(
   const code = await deployments.codeIn(version.workspace_id, version.bundle)
   if (code !== undefined) return code
   throw new ApiError('Internal', `The code of the version ${version.id} is not there.`)
+}
+
+/** Moves the versions of a bot with it, and the bundles that they keep. */
+async function moveVersions(
+  { deployments }: VersionsDeps,
+  tx: Tx,
+  { botId, from, to }: BotTransfer,
+): Promise<void> {
+  await deployments.moveKept(tx, await store.moveVersions(tx, botId, to), { from, to })
 }
 
 /** Deletes the rows of a deleted bot. */

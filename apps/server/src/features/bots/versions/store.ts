@@ -80,6 +80,17 @@ export async function deleteVersion(
   return result.numDeletedRows > 0n
 }
 
+/** Moves the versions of a bot to another workspace. @returns their ids */
+export async function moveVersions(tx: Tx, botId: string, to: string): Promise<string[]> {
+  const rows = await tx
+    .updateTable('bot_versions')
+    .set({ workspace_id: to })
+    .where('bot_id', '=', botId)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** Deletes the versions of a deleted bot, at most `limit`. @returns their ids */
 export async function deleteSomeOf(tx: Tx, botId: string, limit: number): Promise<string[]> {
   const rows = await tx

@@ -9,11 +9,11 @@ import { createReplaysService, type ReplaysDeps, replayJob } from './service.js'
 import { createReplayHandler, type StepsDeps } from './steps.js'
 import * as store from './store.js'
 
-export { deleteOfWorkspace, deleteSomeOfBot } from './store.js'
+export { deleteOfWorkspace, deleteSomeOfBot, moveReplays } from './store.js'
 
 const { deliveryReplays } = contract
 
-interface Deps extends ReplaysDeps, Omit<StepsDeps, 'queue'> {
+interface Deps extends ReplaysDeps, Omit<StepsDeps, 'queue' | 'bots'> {
   clock: Clock
   /** Milliseconds for which replays are kept after their end. */
   retentionMs: number

@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract, maxCounted, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
-import { notFound } from '../../../domain/refusals.js'
+import { noReference, notFound } from '../../../domain/refusals.js'
 import { covers } from '../../../domain/rights.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
@@ -10,6 +10,7 @@ import type { Db, Run } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
+import type { BotsService } from '../../bots/bots/index.js'
 import { recordAct } from '../../tenancy/audit/index.js'
 import { holdWorkspace } from '../../tenancy/workspaces/index.js'
 import { countOfReceivers } from '../listing-store.js'
@@ -26,6 +27,7 @@ const maxRunning = 10
 export const maxAttempts = 1000
 
 export interface ReplaysDeps extends SelectionDeps {
+  bots: SelectionDeps['bots'] & Pick<BotsService, 'hold'>
   db: Db
   run: Run
   clock: Clock
@@ -107,6 +109,9 @@ export function createReplaysService(deps: ReplaysDeps) {
       }
       return await run(async (tx) => {
         await holdWorkspace(tx, actor)
+        if (filter.botId !== undefined && !(await deps.bots.hold(tx, actor, filter.botId))) {
+          throw noReference('body.botId', 'bot', filter.botId, 'in this workspace')
+        }
         if ((await store.countRunning(tx, actor.workspaceId)) >= maxRunning) {
           throw new ApiError(
             'LimitExceeded',

@@ -2,6 +2,7 @@ import type { BotActor } from '../../../domain/actor.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
+import type { BotsService } from '../../bots/bots/index.js'
 import { keySpaceOf } from '../access.js'
 import { scheduleExpiry } from '../jobs.js'
 import * as store from '../store.js'
@@ -34,6 +35,19 @@ export async function lockForWriting(
   if (found === undefined || found.expires_at === null || found.expires_at > now) return found
   await generations.remove(tx, found)
   return undefined
+}
+
+/**
+ * The caller in the workspace in which the bot is now, and stays until the transaction ends: authentication may have
+ * remembered another one. The bot is locked before its files.
+ */
+export async function inCurrentWorkspace(
+  { bots }: { bots: Pick<BotsService, 'keepWorkspaceOf'> },
+  tx: Tx,
+  actor: BotActor,
+): Promise<BotActor> {
+  const workspaceId = await bots.keepWorkspaceOf(tx, actor.botId)
+  return workspaceId === undefined ? actor : { ...actor, workspaceId }
 }
 
 interface WritingDeps {

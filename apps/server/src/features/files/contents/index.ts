@@ -5,6 +5,7 @@
 export {
   announceContent,
   type Description,
+  inCurrentWorkspace,
   lockForWriting,
   ownerOf,
 } from './announce.js'
@@ -38,4 +39,4 @@ export {
   type StoredBytes,
   shareBlobs,
 } from './store.js'
-export { updateUsage, usageOf } from './usage.js'
+export { moveUsage, updateUsage, usageOf } from './usage.js'

@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/schema.js'
 import type { Quotas } from '../rules.js'
 import { findFileById, patchFile } from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
-import { addUsage, type Usage } from '../usage-store.js'
+import { addUsage, moveFiles, type Usage } from '../usage-store.js'
 import { listContents } from './store.js'
 
 /**
@@ -31,6 +31,21 @@ export async function updateUsage(
   const total = await addUsage(tx, file.workspace_id, change)
   requireWithinQuota('storage', change.storage, total.storage, quotas.storage)
   requireWithinQuota('vector', change.vector, total.vector, quotas.vector)
+}
+
+/**
+ * Moves the files of a bot to another workspace with their share of its usage.
+ * @throws ApiError `QuotaExceeded` when a quota of that workspace is exceeded
+ */
+export async function moveUsage(
+  tx: Tx,
+  botId: string,
+  move: { from: string; to: string },
+  quotas: Quotas,
+): Promise<void> {
+  const { moved, total } = await moveFiles(tx, botId, move)
+  requireWithinQuota('storage', moved.storage, total.storage, quotas.storage)
+  requireWithinQuota('vector', moved.vector, total.vector, quotas.vector)
 }
 
 /** Subtracts a deleted file from the usage of its workspace. */

@@ -13,7 +13,8 @@ export type UploadGate = ReturnType<typeof createUploadGate>
 
 /** The checks that every request to an upload address passes, before and after its bytes. */
 export function createUploadGate(
-  deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'bots'> & {
+  deps: Pick<FilesDeps, 'db' | 'run' | 'clock'> & {
+    bots: Pick<FilesDeps['bots'], 'workspaceOf'>
     generations: Generations
     addresses: FileAddresses
   },

@@ -4,6 +4,7 @@ import type { Tx } from '../../../platform/db/schema.js'
 import {
   type InstallationChange,
   type InstallationRow,
+  listInstallations,
   listInstallationsOfAccount,
   patchInstallation,
 } from '../../bots/installations/index.js'
@@ -67,6 +68,11 @@ export function createAccounts({ dialect, service, writeLogLine }: AccountsDeps)
     ): Promise<void> {
       await settle(tx, before)
       await settle(tx, after)
+    },
+
+    /** After a bot was moved to another workspace with its installations. */
+    async settleMoved(tx: Tx, botId: string): Promise<void> {
+      for (const row of await listInstallations(tx, botId)) await settle(tx, row)
     },
 
     /** After installations were switched on or off, removed, or got another version. */

@@ -83,6 +83,7 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
       'integration.removed': (tx, integration) => passOnOf(parts, tx, integration),
       'installation.identified': accounts.settleIdentified,
       'installations.changed': (tx, { changes }) => accounts.settleChanges(tx, changes),
+      'bot.transferred': (tx, { botId }) => accounts.settleMoved(tx, botId),
       'workspace.removed': (tx, { workspaceId }) => passOnOfWorkspace(parts, tx, workspaceId),
     },
   }

@@ -24,8 +24,8 @@ export async function listHiddenBots(
 }
 
 /** Whether a bot is limited to the members of its list. */
-export async function isLimited(db: Db, botId: string): Promise<boolean> {
-  const row = await db
+export async function isLimited(executor: Db | Tx, botId: string): Promise<boolean> {
+  const row = await executor
     .selectFrom('bot_allowlists')
     .select('is_limited')
     .where('bot_id', '=', botId)
@@ -34,14 +34,39 @@ export async function isLimited(db: Db, botId: string): Promise<boolean> {
 }
 
 /** The accounts on the list of a bot, in a fixed order. */
-export async function listAllowed(db: Db, botId: string): Promise<string[]> {
-  const rows = await db
+export async function listAllowed(executor: Db | Tx, botId: string): Promise<string[]> {
+  const rows = await executor
     .selectFrom('bot_allowlist_members')
     .select('account_id')
     .where('bot_id', '=', botId)
     .orderBy('account_id')
     .execute()
   return rows.map(({ account_id }) => account_id)
+}
+
+/** Moves the list of a bot with it to another workspace, with those who are members there. */
+export async function moveAllowlist(
+  tx: Tx,
+  botId: string,
+  to: string,
+  members: ReadonlySet<string>,
+): Promise<void> {
+  const allowed = await listAllowed(tx, botId)
+  await removeAllowed(
+    tx,
+    botId,
+    allowed.filter((id) => !members.has(id)),
+  )
+  await tx
+    .updateTable('bot_allowlist_members')
+    .set({ workspace_id: to })
+    .where('bot_id', '=', botId)
+    .execute()
+  await tx
+    .updateTable('bot_allowlists')
+    .set({ workspace_id: to })
+    .where('bot_id', '=', botId)
+    .execute()
 }
 
 export async function setLimited(

@@ -61,7 +61,7 @@ export interface Access extends Feature {
 }
 
 interface Deps
-  extends Omit<AccessDeps, 'bots' | 'integrations' | 'memberships'>,
+  extends Omit<AccessDeps, 'bots' | 'integrations' | 'members' | 'memberships'>,
     Pick<SessionsDeps, 'sessionLifetimeMs'> {
   timers: Timers
   log: Log
@@ -140,6 +140,7 @@ export function createAccess(deps: Deps): Access {
         await service.removeMember(tx, workspaceId, accountId)
         afterCommit(tx, () => authorities.change(`workspace:${workspaceId}`))
       },
+      'bot.transferred': service.moveBot,
       'bot.changed': async (tx, { botId }) =>
         afterCommit(tx, () => authorities.change(`bot:${botId}`)),
     },

@@ -11,9 +11,16 @@ import type { Remember } from '../../../platform/idempotency/store.js'
 import { hashToken, type Ids, newToken } from '../../../platform/ids.js'
 import type { AccountsService } from '../accounts/index.js'
 import { type Act, recordAct, recordIn } from '../audit/index.js'
-import { recordByOperator, recordOwn } from '../members/index.js'
+import { type MembersService, recordByOperator, recordOwn } from '../members/index.js'
 import { holdWorkspace } from '../workspaces/index.js'
-import { deleteAllowlist, removeFromLists } from './allowlist-store.js'
+import {
+  addAllowed,
+  deleteAllowlist,
+  isLimited,
+  listAllowed,
+  moveAllowlist,
+  removeFromLists,
+} from './allowlist-store.js'
 import { type PersonalLimits, requireLimits } from './limits.js'
 import type { Memberships } from './memberships.js'
 import type { BotDirectory } from './reach.js'
@@ -38,6 +45,7 @@ export interface AccessDeps {
   }
   authorities: Pick<Authorities, 'change'>
   memberships: Memberships
+  members: Pick<MembersService, 'hold'>
 }
 
 export type AccessService = ReturnType<typeof createAccessService>
@@ -168,6 +176,8 @@ export function createAccessService(deps: AccessDeps) {
       afterCommit(tx, () => gone.forEach(end))
     },
 
+    moveBot: (tx: Tx, moved: MovedBot) => moveBot(deps, tx, moved),
+
     /** Deletes the keys and the list of a deleted bot. */
     async purge(botId: string): Promise<void> {
       const remove = async (tx: Tx) => {
@@ -177,6 +187,36 @@ export function createAccessService(deps: AccessDeps) {
       await run(remove, { mayUseReserve: true })
     },
   }
+}
+
+/** A bot that moves to another workspace, and the account of who moves it. */
+interface MovedBot {
+  botId: string
+  from: string
+  to: string
+  accountId: string
+}
+
+/**
+ * Moves the keys of a bot and its list with it. Tokens that are limited to the bot and places on its list go, whose
+ * accounts are no members of the other workspace. Who moves a bot with a list is on it.
+ */
+async function moveBot(
+  { members, authorities }: AccessDeps,
+  tx: Tx,
+  { botId, from, to, accountId }: MovedBot,
+): Promise<void> {
+  const allowed = await listAllowed(tx, botId)
+  const limited = await store.listAccountsLimitedTo(tx, botId)
+  const held = await members.hold(tx, to, [...new Set([...allowed, ...limited, accountId])])
+  const strangers = limited.filter((id) => !held.has(id))
+  await store.deleteTokensLimitedTo(tx, botId, strangers)
+  await store.moveKeysOfBot(tx, botId, to)
+  await moveAllowlist(tx, botId, to, held)
+  if (await isLimited(tx, botId)) await addAllowed(tx, to, botId, [accountId])
+  afterCommit(tx, () => {
+    for (const workspaceId of [from, to]) authorities.change(`workspace:${workspaceId}`)
+  })
 }
 
 function recordToken(

@@ -171,6 +171,41 @@ export async function deleteTokensOfMember(
   return rows.map(({ id }) => id)
 }
 
+/** The accounts with tokens that are limited to a bot. */
+export async function listAccountsLimitedTo(tx: Tx, botId: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('access_tokens')
+    .select('account_id')
+    .distinct()
+    .where('bot_id', '=', botId)
+    .where('account_id', 'is not', null)
+    .execute()
+  return rows.flatMap(({ account_id }) => account_id ?? [])
+}
+
+/** Moves the keys of a bot, and the tokens that are limited to it, to another workspace. */
+export async function moveKeysOfBot(tx: Tx, botId: string, to: string): Promise<void> {
+  await tx
+    .updateTable('access_tokens')
+    .set({ workspace_id: to })
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
+/** Deletes the tokens of some accounts that are limited to a bot. */
+export async function deleteTokensLimitedTo(
+  tx: Tx,
+  botId: string,
+  accountIds: readonly string[],
+): Promise<void> {
+  if (accountIds.length === 0) return
+  await tx
+    .deleteFrom('access_tokens')
+    .where('bot_id', '=', botId)
+    .where('account_id', 'in', [...accountIds])
+    .execute()
+}
+
 /** Deletes the keys of a deleted bot, whose workspace is no longer known. */
 export async function deleteKeysOfBot(tx: Tx, botId: string): Promise<void> {
   await tx.deleteFrom('access_tokens').where('bot_id', '=', botId).execute()

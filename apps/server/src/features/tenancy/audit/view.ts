@@ -23,6 +23,7 @@ const actions: Readonly<Record<string, WireRecord['action']>> = {
   updateBot: 'UPDATE_BOT',
   deleteBot: 'DELETE_BOT',
   deployBotVersion: 'DEPLOY_BOT',
+  transferBot: 'TRANSFER_BOT',
   updateBotWebchatSettings: 'UPDATE_BOT_CHANNEL',
 }
 

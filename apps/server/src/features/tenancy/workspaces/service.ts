@@ -9,7 +9,7 @@ import {
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
 import { scopeRefusal } from '../../../domain/authenticator.js'
 import type { Port, Ports } from '../../../domain/ports.js'
-import { notFound } from '../../../domain/refusals.js'
+import { noReference, notFound } from '../../../domain/refusals.js'
 import { type Rights, requirePermission, rightsOf } from '../../../domain/rights.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
@@ -88,6 +88,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
         list: listWorkspaces,
         get: getWorkspace,
         require: requirePermitted,
+        requireTarget,
         create: createWorkspace,
         createFirst: createFirstWorkspace,
         update: updateWorkspace,
@@ -142,6 +143,37 @@ async function requirePermitted(
   permission: WorkspacePermission,
 ): Promise<store.WorkspaceRow> {
   return await requireWorkspace(deps, deps.db, actor, id, permission)
+}
+
+/**
+ * The other workspace to which a caller moves something, which is not deleted until the transaction ends.
+ * @param field path of the id in the request
+ * @throws ApiError `ReferenceNotFound` unless the caller is a member of it, `Forbidden` without the permission there
+ */
+async function requireTarget(
+  deps: WorkspaceParts,
+  tx: Tx,
+  actor: WorkspaceActor,
+  {
+    id,
+    field,
+    permission,
+  }: { id: string; field: 'body.targetWorkspaceId'; permission: WorkspacePermission },
+): Promise<store.WorkspaceRow> {
+  const isKept = await store.keepWorkspace(tx, id)
+  const rights = isKept ? await rightsElsewhere(deps, tx, actor, id) : undefined
+  const workspace = rights && (await store.findWorkspace(tx, id))
+  if (rights === undefined || workspace === undefined) {
+    throw noReference(field, 'workspace', id, 'among those of the caller')
+  }
+  if (!rights.permissions.has(permission)) {
+    throw new ApiError(
+      'Forbidden',
+      `${field}: the role ${rights.role} in that workspace does not include ${permission}, which this operation needs there.`,
+      { metadata: { permission, role: rights.role } },
+    )
+  }
+  return workspace
 }
 
 async function withCount(

@@ -25,7 +25,7 @@ export interface FactsDeps {
   db: Db
   /** Read the logs of a workspace. */
   readers: readonly LogReader[]
-  bots: Pick<BotsService, 'reachIn' | 'countByWorkspace'>
+  bots: Pick<BotsService, 'reachIn' | 'countByWorkspace' | 'hold'>
   integrations: Pick<IntegrationsService, 'idsIn'>
   targets: Pick<Targets, 'of'>
 }

@@ -23,7 +23,10 @@ export function createOverview(deps: OverviewDeps): Feature {
         return {}
       }),
     ],
-    on: { 'workspace.removed': (tx, { workspaceId }) => service.removeWorkspace(tx, workspaceId) },
+    on: {
+      'bot.transferred': service.moveBot,
+      'workspace.removed': (tx, { workspaceId }) => service.removeWorkspace(tx, workspaceId),
+    },
     sweeps: [service.sweep],
     purge: service.purge,
   }

@@ -6,11 +6,13 @@ import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeBoolean } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
 import { type DiskSpace, diskSpaces } from '../../../platform/disk/free-space.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import { groupBy } from '../../../platform/group-by.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
+import type { BotTransfer } from '../../bots/bots/index.js'
 import type { WaitingDeliveries } from '../../deliveries/index.js'
 import type { AccountsService } from '../../tenancy/accounts/index.js'
 import { recordAct } from '../../tenancy/audit/index.js'
@@ -127,6 +129,7 @@ export function createOverviewService(deps: OverviewDeps) {
       }
       await run(async (tx) => {
         await holdWorkspace(tx, actor)
+        if (!(await deps.bots.hold(tx, actor, row.bot_id))) throw noBot(row.bot_id, 'body.botId')
         await store.putResolved(tx, row)
         const changes = { botId: { to: row.bot_id } }
         recordAct(deps, tx, actor, { resourceId: fingerprint, changes })
@@ -156,6 +159,14 @@ export function createOverviewService(deps: OverviewDeps) {
     },
 
     removeWorkspace: store.deleteResolvedOfWorkspace,
+
+    /** Moves what was resolved of a bot with it; overviews of before are forgotten. */
+    async moveBot(tx: Tx, { botId, from, to }: BotTransfer): Promise<void> {
+      await store.moveResolved(tx, botId, { from, to })
+      afterCommit(tx, () => {
+        for (const workspaceId of [from, to]) cache.forgetGroup(workspaceId)
+      })
+    },
 
     async purge(botId: string): Promise<void> {
       await purge(run, (tx, limit) => store.deleteSomeResolved(tx, { botId }, limit))

@@ -81,6 +81,30 @@ export async function deleteSomeResolved(
   return Number(numDeletedRows)
 }
 
+/** Moves what was resolved of a bot with it to another workspace. */
+export async function moveResolved(
+  tx: Tx,
+  botId: string,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await tx
+    .deleteFrom('resolved_errors')
+    .where('workspace_id', '=', to)
+    .where('fingerprint', 'in', ({ selectFrom }) =>
+      selectFrom('resolved_errors')
+        .select('fingerprint')
+        .where('workspace_id', '=', from)
+        .where('bot_id', '=', botId),
+    )
+    .execute()
+  await tx
+    .updateTable('resolved_errors')
+    .set({ workspace_id: to })
+    .where('workspace_id', '=', from)
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
 export async function deleteResolvedOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
   await tx.deleteFrom('resolved_errors').where('workspace_id', '=', workspaceId).execute()
 }
