@@ -14,6 +14,7 @@ export const changes = {
   createBot: ['listBots'],
   updateBot: ['listBots', 'getBot', 'listIntegrationInstallations'],
   deleteBot: ['listBots'],
+  transferBot: ['listBots'],
   createBotVersion: ['listBotVersions'],
   deployBotVersion: ['listBotVersions', 'getBot', 'listBots'],
   deleteBotVersion: ['listBotVersions'],

@@ -9,6 +9,29 @@ const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
 describe.skipIf(browserPath === undefined)(`the screen of bots ${title}`, () => {
   const server = useServer()
 
+  it('moves a bot to another workspace in which the reader may create bots', async () => {
+    const client = server().client()
+    const { bot } = await client.createBot({ name: 'Mover' })
+    const { page, open, faults, expectAccessible } = await openDashboard(server())
+    await open(`bots/${bot.id}?tab=settings`)
+    await page.getByRole('button', { name: 'Delete the bot' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Move the bot' }).count()).toBe(0)
+    const { id } = await client.createWorkspace({ name: 'Team' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Move the bot' }).click()
+    const move = page.getByRole('button', { name: 'Move it' })
+    await page.getByLabel('Type the name of the bot').fill('Mover')
+    expect(await move.isDisabled()).toBe(true)
+    await page.getByRole('dialog').getByLabel('Workspace').selectOption('Team')
+    await expectAccessible()
+    await move.click()
+    await page.getByText('There is no bot yet.').waitFor()
+    const { bots } = await server().client({ workspaceId: id }).listBots()
+    expect(bots.map(({ name }) => name)).toEqual(['Mover'])
+    await server().client({ workspaceId: id }).deleteWorkspace({ id })
+    expect(faults).toEqual([])
+  })
+
   it('says what a bot is and how to create one, while there is none', async () => {
     const { page, open, faults, expectAccessible } = await openDashboard(server())
     await open('bots')

@@ -9,13 +9,15 @@ import { Pane } from '../../ui/part.js'
 import { linesOf, removedOf, tagsOf } from '../../ui/tags.js'
 import { note } from '../../ui/toasts.js'
 import { AddressField } from './create-bot.js'
+import { MoveBot } from './move-bot.js'
 import { type Bot, useBotActions } from './queries.js'
 
 /** The settings of a bot as a form. */
 export function BotSettings({ bot }: { bot: Bot }) {
   const { update, remove } = useBotActions()
   const isOwn = useOwnMember()?.userId === bot.createdBy
-  const mayDelete = useMay()('bots:manage') || isOwn
+  const may = useMay()
+  const mayDelete = may('bots:manage') || isOwn
   const pathTo = usePathTo()
   const navigate = useNavigate()
   const [name, setName] = useState(bot.name)
@@ -96,6 +98,7 @@ export function BotSettings({ bot }: { bot: Bot }) {
           </>
         )}
       </Form>
+      {mayDelete && may('bots:write') && <MoveBot bot={bot} />}
       {mayDelete && (
         <DeleteByName
           what="bot"

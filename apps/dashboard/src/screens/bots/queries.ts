@@ -1,6 +1,7 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { permissionsOf } from '@botstead/contract'
+import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import { useScope } from '../../api/address.js'
-import { call, change, list, read } from '../../api/queries.js'
+import { call, change, list, read, useFurtherPages } from '../../api/queries.js'
 
 type Client = import('@botstead/contract').Client
 type UpdateBot = Omit<NonNullable<Parameters<Client['updateBot']>[0]>, 'id'>
@@ -154,6 +155,35 @@ export function useAllowlistActions(botId: string) {
   }
 }
 
+/** Whether the reader has other workspaces than that of the address, as the menu shows them. */
+export function useHasOtherWorkspaces(): boolean {
+  const { data } = useQuery(read({}, 'listWorkspaces', { pageSize: 100 }))
+  return (data?.workspaces.length ?? 0) > 1
+}
+
+/** The other workspaces in which the reader may create bots. */
+export function useTargetWorkspaces() {
+  const { workspaceId } = useScope()
+  const query = useInfiniteQuery(list({}, 'listWorkspaces', { pageSize: 100 }))
+  useFurtherPages(query, true)
+  const others = (query.data?.pages.flatMap(({ workspaces }) => workspaces) ?? []).filter(
+    ({ id }) => id !== workspaceId,
+  )
+  const members = useQueries({
+    queries: others.map(({ id }) => read({ workspaceId: id }, 'getWorkspaceMember', {})),
+  })
+  return {
+    workspaces: others.filter((_, at) => {
+      const role = members[at]?.data?.role
+      return role !== undefined && permissionsOf(role).includes('bots:write')
+    }),
+    isComplete:
+      query.data !== undefined &&
+      !query.hasNextPage &&
+      members.every(({ isPending }) => !isPending),
+  }
+}
+
 /** Changes of bots; each rejects with the refusal of the server. */
 export function useBotActions() {
   const { workspaceId } = useScope()
@@ -168,6 +198,9 @@ export function useBotActions() {
     },
     remove: async (id: string): Promise<void> => {
       await change(scope, 'deleteBot', { id })
+    },
+    move: async (id: string, targetWorkspaceId: string): Promise<void> => {
+      await change(scope, 'transferBot', { id, targetWorkspaceId })
     },
     rotateSecret: async (id: string): Promise<string> => {
       const { newSigningSecret } = await call(scope, 'rotateBotSigningSecrets', { id })

@@ -22,6 +22,7 @@ const operations = [
   'createBot',
   'updateBot',
   'deleteBot',
+  'transferBot',
   'createBotApiKey',
   'deleteBotApiKey',
   'updateWorkspace',
