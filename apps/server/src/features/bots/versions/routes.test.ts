@@ -34,6 +34,33 @@ describeSlow('versions of a bot', (engine) => {
     return { admin, id, deploy, call, keep, own }
   }
 
+  it('move with the code of their bot to another workspace, and outlive the former one', async () => {
+    const { token, workspaceId: from } = await addAccount(server())
+    const here = server().client({ token, workspaceId: from })
+    const { id: to } = await here.createWorkspace({ name: 'To' })
+    const there = server().client({ token, workspaceId: to })
+    const { id } = (await here.createBot({ code: codeOf(1), actions: { act } })).bot
+    const inBot = server().client({ token, botId: id })
+    const numberOf = async () => {
+      const { output } = await inBot.callAction({ type: 'act', input: {} })
+      return output.number
+    }
+    const versionId = (await here.createBotVersion({ id, name: 'first' })).version.id
+    await here.updateBot({ id, code: codeOf(2) })
+    expect(await numberOf()).toBe(2)
+    await here.transferBot({ id, targetWorkspaceId: to })
+    expect(await numberOf()).toBe(2)
+    await here.deleteWorkspace({ id: from })
+    await server().pass(2 * hour)
+    await there.updateBot({ id, secrets: { KEY: 'new' } })
+    expect(await numberOf()).toBe(2)
+    expect((await there.listBotVersions({ id })).versions).toMatchObject([{ id: versionId }])
+    await there.deployBotVersion({ id, versionId })
+    expect(await numberOf()).toBe(1)
+    const { url } = await there.getBotVersion({ id, versionId })
+    expect(await (await fetch(url)).text()).toBe(codeOf(1))
+  })
+
   it('keep code and definition, and put both into force again', async () => {
     const { admin, id, deploy, call, keep } = await deployed()
     await deploy(1, {

@@ -42,6 +42,32 @@ describeSlow('a tunnel with the id in an address of others', (engine) => {
   })
 })
 
+describeSlow('a tunnel of a bot that is moved to another workspace', (engine) => {
+  const server = useServer(engine)
+
+  it('goes with it', async () => {
+    const login = await addAccount(server())
+    const owner = server().client(login)
+    const { id: target } = await owner.createWorkspace({ name: 'Target' })
+    const id = randomUUID()
+    using tool = await openTunnel(server(), { id, onCall: (call) => call.respond(output({})) })
+    const url = `${server().url}/${id}`
+    const { bot } = await owner.createBot({ url, dev: true })
+    const ownerOfTunnel = async () =>
+      await inDatabase(server(), async ({ db }) => {
+        const rows = db.selectFrom('tunnels').select('workspace_id').where('id', '=', id)
+        return (await rows.executeTakeFirst())?.workspace_id
+      })
+    await eventually(async () => expect(await ownerOfTunnel()).toBe(login.workspaceId))
+    await owner.transferBot({ id: bot.id, targetWorkspaceId: target })
+    expect(await ownerOfTunnel()).toBe(target)
+    const before = tool.calls.length
+    const inBot = server().client({ token: login.token, botId: bot.id })
+    await inBot.createEvent({ type: 'noticed', payload: {} })
+    await eventually(() => expect(tool.calls.length).toBeGreaterThan(before))
+  })
+})
+
 describeSlow('a tunnel of a workspace that was deleted at another process', (engine) => {
   const server = useServer(engine)
 

@@ -286,6 +286,32 @@ describeSlow('the shared address of an integration', (engine) => {
     expect(await stateOf(third, another)).toEqual(served)
   })
 
+  it('serves an account in the workspace to which its bot is moved', async () => {
+    const integration = await make({ visibility: 'public' })
+    const { token } = server()
+    const [one = '', other = ''] = await Promise.all(
+      ['One', 'Other'].map(async (name) => (await server().client().createWorkspace({ name })).id),
+    )
+    await connect(integration, 'P1', { token, workspaceId: one })
+    server().clock.advance(1000)
+    const { botId } = await connect(integration, 'P1', { token, workspaceId: other })
+    const reasonIn = async (workspaceId: string) => {
+      const { bot } = await client({ token, workspaceId }).getBot({ id: botId })
+      return bot.integrations.pages?.statusReason
+    }
+    expect(await reasonIn(other)).toContain('Another workspace of this server')
+    const move = async (from: string, to: string) => {
+      const mover = client({ token, workspaceId: from })
+      await mover.transferBot({ id: botId, targetWorkspaceId: to })
+    }
+    await move(other, one)
+    expect(await reasonIn(one)).toBeNull()
+    expect((await post(integration.name, 'P1')).status).toBe(200)
+    expect(reached()).toEqual([botId])
+    await move(one, other)
+    expect(await reasonIn(other)).toContain('Another workspace of this server')
+  })
+
   it('lets nobody worry about an account where no script looks for it', async () => {
     const integration = await make({
       visibility: 'public',
