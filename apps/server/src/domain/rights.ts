@@ -113,7 +113,7 @@ export function requireWholeWorkspace({ limits }: Rights): void {
   )
 }
 
-/** @throws ApiError `Forbidden` for a token that is limited to one workspace, for what concerns two */
+/** @throws ApiError `Forbidden` for a token that is limited to one workspace, for an operation on two workspaces */
 export function requireAllWorkspaces({ limits }: Rights): void {
   if (limits.workspaceId === undefined) return
   throw new ApiError(

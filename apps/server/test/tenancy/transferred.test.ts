@@ -46,14 +46,19 @@ describePlacesSlow('a bot that is moved, at $name (another process: $isElsewhere
     const { tenant, owner, target, old, coming, key } = await newTeam()
     const id = tenant.botId
     await untimed(async () => {
-      for (const read of reads(old, id)) await read()
+      const overview = () => old.getOverview({ botId: id })
+      for (const read of [...reads(old, id), overview]) await read()
       await key.listMessages({})
       for (const read of reads(coming, id)) await expect(read()).rejects.toThrow()
       await owner.transferBot({ id, targetWorkspaceId: target })
-      const refused = { type: expect.stringMatching(/^(Unauthorized|ResourceNotFound)$/) }
+      const refused = {
+        type: expect.stringMatching(/^(Unauthorized|ResourceNotFound|ReferenceNotFound)$/),
+      }
       await vi.waitFor(
         async () => {
-          for (const read of reads(old, id)) await expect(read()).rejects.toMatchObject(refused)
+          for (const read of [...reads(old, id), overview]) {
+            await expect(read()).rejects.toMatchObject(refused)
+          }
           for (const read of reads(coming, id)) await read()
         },
         { timeout: 1000 },

@@ -73,6 +73,6 @@ function MoveDialog({ bot, onClose }: { bot: Bot; onClose: () => void }) {
 function hintOf(count: number, isComplete: boolean): string {
   if (!isComplete) return 'Your workspaces are being read.'
   return count === 0
-    ? 'Your role lets you create bots in none of your other workspaces.'
-    : 'Those in which you may create bots.'
+    ? 'You may not create bots in any of your other workspaces.'
+    : 'Workspaces in which you may create bots.'
 }

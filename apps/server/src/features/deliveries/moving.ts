@@ -20,6 +20,13 @@ interface MovingDeps {
   bots: Pick<BotsService, 'keepWorkspaceOf'>
 }
 
+/** The bot, and the time from which on no process writes for its former workspace any more. */
+interface Move {
+  botId: string
+  /** Milliseconds since the Unix epoch. */
+  settledAt: number
+}
+
 /** Moves the attempts at deliveries of a bot that was moved to another workspace: there may be very many. */
 export function createMoving({ run, clock, queue, bots }: MovingDeps) {
   /** Moves some. @returns the time of the next ones; undefined at the end */
@@ -34,7 +41,17 @@ export function createMoving({ run, clock, queue, bots }: MovingDeps) {
     return found.length < movedAtOnce ? undefined : `${through} `
   }
 
-  const handler: JobHandler<{ botId: string }> = {
+  async function enqueue(tx: Tx, payload: Move): Promise<void> {
+    await queue.enqueue(tx, {
+      kind: moveAttemptsJob,
+      key: payload.botId,
+      payload,
+      runAt: payload.settledAt,
+      maxAttempts,
+    })
+  }
+
+  const handler: JobHandler<Move> = {
     mayUseReserve: true,
     handler: async ({ payload: { botId } }, { signal }) => {
       let next: string | undefined = ''
@@ -44,6 +61,10 @@ export function createMoving({ run, clock, queue, bots }: MovingDeps) {
         next = await run((tx) => moveSome(tx, botId, from), { mayUseReserve: true })
       }
     },
+    // A bot that moved again in between keeps the time of the first move, which is too early for the second.
+    onDone: async (tx, { payload }) => {
+      if (clock.now() < payload.settledAt) await enqueue(tx, payload)
+    },
   }
 
   return {
@@ -51,14 +72,7 @@ export function createMoving({ run, clock, queue, bots }: MovingDeps) {
     /** Enqueues the job in the transaction that moves the bot. */
     async request(tx: Tx, botId: string): Promise<void> {
       // Until then other processes may store attempts for the former workspace.
-      const runAt = clock.now() + 2 * workspaceRememberedMs
-      await queue.enqueue(tx, {
-        kind: moveAttemptsJob,
-        key: botId,
-        payload: { botId },
-        runAt,
-        maxAttempts,
-      })
+      await enqueue(tx, { botId, settledAt: clock.now() + 2 * workspaceRememberedMs })
     },
   }
 }

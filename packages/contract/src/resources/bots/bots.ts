@@ -141,7 +141,7 @@ export const bots = {
     tag: 'Bots',
     summary: 'Move a bot with everything in it to another workspace',
     description:
-      'The caller needs `bots:write` in both workspaces, and in the workspace of the bot also `bots:manage` unless they created it. Tokens that are limited to a workspace or a bot are refused. Conversations, files, keys, versions, deployed code, logs and deliveries move with the bot, and its addresses stay the same. Members of the former workspace lose their access at once. Older lines of its log appear in the logs of the new workspace some seconds later. Integrations and plugins that the new workspace may not use must be removed from the bot first, or published.',
+      'The caller needs `bots:write` in both workspaces, and in the workspace of the bot also `bots:manage` unless they created it. Tokens that are limited to a workspace or a bot are refused. Conversations, files, keys, versions, deployed code, logs and deliveries move with the bot, and its addresses stay the same. Members of the former workspace lose their access within a second. Keys and signing secrets of the bot stay valid: delete those that former members know. Older lines of its log appear in the logs of the new workspace after 10 seconds or more. Integrations and plugins that the new workspace may not use must be removed from the bot first, or published.',
     auth: 'workspace',
     permission: 'bots:write',
     audit: 'workspace',

@@ -136,7 +136,7 @@ export function createInstalling({
       if (names.length > 0) {
         throw new ApiError(
           'ReferenceConstraint',
-          `The bot uses what the other workspace may not use: ${names.join(', ')}. Remove it from the bot, or publish it, and transfer the bot then.`,
+          `body.targetWorkspaceId: that workspace may not use ${names.join(', ')}. Remove from the bot what it may not use, or publish it, and repeat the transfer.`,
         )
       }
       await installations.moveInstallations(tx, botId, to)

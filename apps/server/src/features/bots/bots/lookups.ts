@@ -4,6 +4,7 @@ import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
 import { createLruCache } from '../../../platform/lru-cache.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import { openSigningSecrets } from '../definitions/index.js'
@@ -94,7 +95,6 @@ export function botLookups(deps: BotLookupsDeps) {
     }),
     workspaceIn: createWorkspaceIn(deps),
     keepWorkspaceOf: store.keepWorkspaceOf,
-    urlIn: store.findUrl,
     hold: holdBot,
     holdAnywhere: holdBotAnywhere,
     findSignalPosting,
@@ -132,7 +132,9 @@ function createWorkspaceIn({ clock }: Pick<BotLookupsDeps, 'clock'>) {
     if (known !== undefined && now < known.until) return known.workspaceId
     const workspaceId = await store.findWorkspaceOf(tx, botId)
     if (workspaceId !== undefined) {
-      remembered.set(botId, { workspaceId, until: now + workspaceRememberedMs })
+      const until = now + workspaceRememberedMs
+      // What the transaction sees may be its own change, which it may still take back.
+      afterCommit(tx, () => remembered.set(botId, { workspaceId, until }))
     }
     return workspaceId
   }

@@ -55,7 +55,9 @@ declare module '../../../platform/domain-events.js' {
     'bot.changed': { botId: string }
     /** A bot was deleted; a later job deletes its rows. */
     'bot.removed': { botId: string }
-    /** A bot moves to another workspace; subscribers move what names the former one. Its row is moved and locked. */
+    /** A bot is about to move to another workspace; subscribers add the hashes of its code, which is copied before. */
+    'bot.transferring': { botId: string; bundles: Set<string> }
+    /** A bot moves to another workspace; subscribers move their rows of it. Its row is moved and locked. */
     'bot.transferred': BotTransfer
     /** A bot got an address, or new code. */
     'bot.deployed': { botId: string }
@@ -78,7 +80,7 @@ export interface BotTransfer {
   botId: string
   from: string
   to: string
-  /** The account of who moves it. */
+  /** The account that moves it. */
   accountId: string
 }
 
@@ -94,7 +96,7 @@ export interface BotsDeps extends Omit<InstallingDeps, 'plugins'> {
   queue: Queue
   database: Pick<Database, 'foreignChanges'>
   plugins: { service: Pick<PluginsService, 'removeAll'>; inBots: InstallingDeps['plugins'] }
-  deployments: Pick<DeploymentsService, 'prepare' | 'insert' | 'suspend'>
+  deployments: Pick<DeploymentsService, 'prepare' | 'insert' | 'suspend' | 'copyBundle'>
   workspaces: Pick<WorkspacesService, 'requireTarget'>
 }
 
@@ -487,22 +489,27 @@ async function transferBot(
   id: string,
   to: string,
 ): Promise<void> {
+  const { run, deployments, domainEvents, clock } = deps
   const { workspaceId: from, accountId } = actor
-  await deps.run(async (tx) => {
-    // Creations in either workspace do the same, and deletions of one lock it before its bots.
-    await holdWorkspace(tx, actor)
-    // Who writes what names the workspace holds the bot, and sees the new one afterwards.
-    await store.lockBot(tx, from, id)
-    const bot = await requireRemovable(tx, actor, id)
-    requireAllWorkspaces(actor.rights)
-    if (to === from) {
-      throw fieldError('body.targetWorkspaceId', 'must be another workspace than that of the bot.')
+  const bundlesOf = async (tx: Tx): Promise<Set<string>> => {
+    const bundles = new Set<string>()
+    await domainEvents.raise(tx, 'bot.transferring', { botId: id, bundles })
+    return bundles
+  }
+  const copied = await run(async (tx) => {
+    await requireTransferable(deps, tx, actor, id, to)
+    return await bundlesOf(tx)
+  })
+  // One in a transaction: all versions of a bot may have gigabytes, and others would wait for them.
+  for (const hash of copied) await run((tx) => deployments.copyBundle(tx, hash, { from, to }))
+  await run(async (tx) => {
+    const bot = await requireTransferable(deps, tx, actor, id, to)
+    for (const hash of await bundlesOf(tx)) {
+      if (!copied.has(hash)) await deployments.copyBundle(tx, hash, { from, to })
     }
-    const field = 'body.targetWorkspaceId'
-    await deps.workspaces.requireTarget(tx, actor, { id: to, field, permission: 'bots:write' })
     await deps.installing.move(tx, id, to)
-    await store.moveBot(tx, id, { from, to }, isoTime(deps.clock.now()))
-    await deps.domainEvents.raise(tx, 'bot.transferred', { botId: id, from, to, accountId })
+    await store.moveBot(tx, id, { from, to }, isoTime(clock.now()))
+    await domainEvents.raise(tx, 'bot.transferred', { botId: id, from, to, accountId })
     await raiseChanged(deps, tx, id)
     const act = {
       resourceId: id,
@@ -511,6 +518,28 @@ async function transferBot(
     }
     for (const workspaceId of [from, to]) recordAct(deps, tx, actor, { ...act, workspaceId })
   })
+}
+
+/** A bot that the caller may move to another workspace. It is locked, and both workspaces are kept, until the transaction ends. */
+async function requireTransferable(
+  deps: BotParts,
+  tx: Tx,
+  actor: WorkspaceActor,
+  id: string,
+  to: string,
+): Promise<store.BotRow> {
+  // Keeps the workspace, as creations do. A deletion of a workspace locks it before its bots.
+  await holdWorkspace(tx, actor)
+  // Every writer of a row with a workspace id holds the bot first, so it sees the new workspace after the transfer.
+  await store.lockBot(tx, actor.workspaceId, id)
+  const bot = await requireRemovable(tx, actor, id)
+  requireAllWorkspaces(actor.rights)
+  const field = 'body.targetWorkspaceId'
+  if (to === actor.workspaceId) {
+    throw fieldError(field, 'must be another workspace than that of the bot.')
+  }
+  await deps.workspaces.requireTarget(tx, actor, { id: to, field, permission: 'bots:write' })
+  return bot
 }
 
 /**

@@ -108,12 +108,6 @@ export async function findBotAddress(
     .executeTakeFirst()
 }
 
-/** The address of a bot, as the transaction has it. */
-export async function findUrl(tx: Tx, id: string): Promise<string | null> {
-  const row = await tx.selectFrom('bots').select('url').where('id', '=', id).executeTakeFirst()
-  return row?.url ?? null
-}
-
 /** The address and the definition of a bot. */
 export async function findBotProfile(
   db: Db,

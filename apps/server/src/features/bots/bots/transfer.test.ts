@@ -5,6 +5,7 @@ import { describeEachEngine } from '../../../../test/engines.js'
 import { credentialsOf, exampleOf } from '../../../../test/examples.js'
 import { existingClient } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
+import { useRemote } from '../../../../test/remote/server.js'
 import { send } from '../../../../test/request.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
 import { addAccount, type Login, settle, type Tenant, uploadText } from '../../../../test/tenant.js'
@@ -28,12 +29,13 @@ const ofWorkspaceAlone: Readonly<Record<string, string>> = {
   plugin_codes: 'belong to their developers',
   plugins: 'belong to their developers',
   shared_addresses: 'of integrations',
-  tunnels: 'moved, by the address of the bot',
+  tunnels: 'belong to the workspace that used them first',
   workspace_members: 'people stay where they are',
 }
 
 describeEachEngine('the transfer of a bot', (engine) => {
   const server = useServer(engine)
+  const remote = useRemote()
 
   async function addMember(workspaceId: string, role: Role): Promise<Login> {
     const token = await inDatabase(server(), async (tenants) => {
@@ -149,6 +151,37 @@ describeEachEngine('the transfer of a bot', (engine) => {
         expect(checked.fault).toBeUndefined()
       }
     })
+  })
+
+  it('takes along what was written for a workspace in between, if the bot moves twice at once', async () => {
+    remote().behave(() => ({}))
+    const login = await addAccount(server())
+    const owner = server().client(login)
+    const { id: second } = await owner.createWorkspace({ name: 'Second' })
+    const { id: third } = await owner.createWorkspace({ name: 'Third' })
+    const { bot } = await owner.createBot({ url: remote().url })
+    const inBot = server().client({ token: login.token, botId: bot.id })
+    const placesOfAttempts = () =>
+      inDatabase(server(), async ({ db }) => {
+        const attempts = db.selectFrom('delivery_attempts').select('workspace_id')
+        const rows = await attempts.where('bot_id', '=', bot.id).execute()
+        return rows.map(({ workspace_id }) => workspace_id)
+      })
+    const untilAttempts = (...places: string[]) =>
+      vi.waitFor(async () => expect(await placesOfAttempts()).toEqual(places))
+    await owner.transferBot({ id: bot.id, targetWorkspaceId: second })
+    await server().pass(9000)
+    await inBot.createEvent({ type: 'first', payload: {} })
+    // The process remembers the second workspace from now on, for five seconds.
+    await untilAttempts(second)
+    const there = server().client({ ...login, workspaceId: second })
+    await there.transferBot({ id: bot.id, targetWorkspaceId: third })
+    await server().pass(1500)
+    await untilAttempts(third)
+    await inBot.createEvent({ type: 'second', payload: {} })
+    await vi.waitFor(async () => expect(await placesOfAttempts()).toHaveLength(2))
+    await server().pass(30_000)
+    await untilAttempts(third, third)
   })
 
   it('ends the access of those who are members of the former workspace alone', async () => {

@@ -127,7 +127,11 @@ export function createCatalogueStore(table: CatalogueTable, more: readonly 'inst
      * Keeps those among the given ones that a workspace may use from being deleted or made private until the transaction ends.
      * @returns the ids of the others; one that does not exist is none of them
      */
-    async keepUsable(tx: Tx, workspaceId: string, ids: readonly string[]): Promise<string[]> {
+    async keepAndListUnusable(
+      tx: Tx,
+      workspaceId: string,
+      ids: readonly string[],
+    ): Promise<string[]> {
       const unusable: string[] = []
       // In one order everywhere, so that two transactions never wait for each other.
       for (const id of [...ids].sort()) {

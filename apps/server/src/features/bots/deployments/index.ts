@@ -1,11 +1,10 @@
-import { isoTime } from '../../../platform/clock.js'
 import type { Feature } from '../../feature.js'
 import {
   createDeploymentsService,
   type DeploymentsDeps,
   type DeploymentsService,
 } from './service.js'
-import { deleteOfOwner, deleteOfWorkspace, moveDeployments } from './store.js'
+import { deleteOfOwner, deleteOfWorkspace, listBundlesOf, moveDeployments } from './store.js'
 
 export type {
   CodeOwner,
@@ -30,8 +29,10 @@ export function createDeployments(deps: DeploymentsDeps): Deployments {
     service,
     sweeps: service.sweeps,
     on: {
-      'bot.transferred': (tx, { botId, ...move }) =>
-        moveDeployments(tx, botId, move, isoTime(deps.clock.now())),
+      'bot.transferring': async (tx, { botId, bundles }) => {
+        for (const hash of await listBundlesOf(tx, botId)) bundles.add(hash)
+      },
+      'bot.transferred': (tx, { botId, to }) => moveDeployments(tx, botId, to),
       'integration.removed': (tx, { integrationId }) => deleteOfOwner(tx, integrationId),
       'workspace.removed': (tx, { workspaceId }) => deleteOfWorkspace(tx, workspaceId),
     },

@@ -266,13 +266,14 @@ export function createDeploymentsService({
       await store.insertKeeper(tx, { keeper, workspace_id: workspaceId, hash: bundle })
     },
 
-    /** Moves the keeping of bundles by these keepers to another workspace. */
-    async moveKept(
-      tx: Tx,
-      keepers: readonly string[],
-      move: { from: string; to: string },
-    ): Promise<void> {
-      await store.moveKeepers(tx, keepers, move, isoTime(clock.now()))
+    /** Copies a bundle to another workspace, where it stays for an hour until it is used. */
+    async copyBundle(tx: Tx, hash: string, move: { from: string; to: string }): Promise<void> {
+      await store.copyBundle(tx, hash, move, isoTime(clock.now()))
+    },
+
+    /** Moves the keeping of bundles by these keepers to another workspace, which has copies of them. */
+    async moveKept(tx: Tx, keepers: readonly string[], to: string): Promise<void> {
+      await store.moveKeepers(tx, keepers, to)
     },
 
     /** Ends the keeping of bundles by these keepers. */

@@ -163,63 +163,72 @@ export async function deleteUnused(tx: Tx, before: string, limit: number): Promi
   return unused.length
 }
 
-/** Moves the deployments of a bot to another workspace, which gets copies of their bundles. */
-export async function moveDeployments(
-  tx: Tx,
-  botId: string,
-  { from, to }: { from: string; to: string },
-  now: string,
-): Promise<void> {
-  const rows = await tx
+/** Moves the deployments of a bot to another workspace, which has copies of their bundles. */
+export async function moveDeployments(tx: Tx, botId: string, to: string): Promise<void> {
+  await tx
     .updateTable('deployments')
     .set({ workspace_id: to })
     .where('owner_type', '=', 'bot')
     .where('owner_id', '=', botId)
-    .returning('bundle')
     .execute()
-  await copyBundles(
-    tx,
-    rows.map(({ bundle }) => bundle),
-    { from, to },
-    now,
-  )
 }
 
-/** Moves the keepers of bundles to another workspace, which gets copies of the bundles. */
-export async function moveKeepers(
-  tx: Tx,
-  keepers: readonly string[],
-  { from, to }: { from: string; to: string },
-  now: string,
-): Promise<void> {
+/** Moves the keepers of bundles to another workspace, which has copies of the bundles. */
+export async function moveKeepers(tx: Tx, keepers: readonly string[], to: string): Promise<void> {
   if (keepers.length === 0) return
-  const rows = await tx
+  await tx
     .updateTable('kept_bundles')
     .set({ workspace_id: to })
     .where('keeper', 'in', keepers)
-    .returning('hash')
     .execute()
-  await copyBundles(
-    tx,
-    rows.map(({ hash }) => hash),
-    { from, to },
-    now,
-  )
 }
 
-/** The sweep deletes those that the former workspace does not need any more. */
-async function copyBundles(
+/**
+ * Copies a bundle to another workspace, or gives its equal one a new time, so that it is not deleted as unused before it is
+ * used. The sweep deletes what the former workspace does not need any more.
+ */
+export async function copyBundle(
   tx: Tx,
-  hashes: readonly string[],
+  hash: string,
   { from, to }: { from: string; to: string },
   now: string,
 ): Promise<void> {
-  // In one order, so that two transactions never wait for each other.
-  for (const hash of [...new Set(hashes)].sort()) {
-    const code = await findBundle(tx, from, hash)
-    if (code !== undefined)
-      await insertBundle(tx, { workspace_id: to, hash, code, created_at: now })
-  }
+  const renewed = await tx
+    .updateTable('bundles')
+    .set({ created_at: now })
+    .where('workspace_id', '=', to)
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  if (renewed.numUpdatedRows > 0n) return
+  await tx
+    .insertInto('bundles')
+    .columns(['workspace_id', 'hash', 'code', 'created_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('bundles')
+        .select(({ val }) => [
+          val(to).as('workspace_id'),
+          'hash',
+          'code',
+          val(now).as('created_at'),
+        ])
+        .where('workspace_id', '=', from)
+        .where('hash', '=', hash),
+    )
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'hash']).doNothing())
+    .execute()
+}
+
+/** The bundles of the deployments of a bot. */
+export async function listBundlesOf(tx: Tx, botId: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('deployments')
+    .select('bundle')
+    .distinct()
+    .where('owner_type', '=', 'bot')
+    .where('owner_id', '=', botId)
+    .execute()
+  return rows.map(({ bundle }) => bundle)
 }
 
 /** Deletes the deployments of a deleted bot or integration, whose workspace is no longer known. */

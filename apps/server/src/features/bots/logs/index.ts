@@ -6,6 +6,7 @@ import {
   type BotLogsDeps,
   type BotLogsService,
   createBotLogsService,
+  type LinesMove,
   moveLinesJob,
   type ShownLogRow,
 } from './service.js'
@@ -16,9 +17,10 @@ export { lineOfReceiver } from './service.js'
 /** The logs of bots, for their developers. */
 export function createBotLogs(deps: BotLogsDeps): Feature & { service: BotLogsService } {
   const service = createBotLogsService(deps)
-  const moveLines: JobHandler<{ botId: string }> = {
+  const moveLines: JobHandler<LinesMove> = {
     mayUseReserve: true,
     handler: ({ payload: { botId } }, { signal }) => service.move(botId, signal),
+    onDone: (tx, { payload }) => service.renewMove(tx, payload),
   }
   return {
     name: 'bot logs',

@@ -3,6 +3,7 @@ import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
 import type { Receiver } from '../../../domain/deliveries.js'
 import { type LogLevel, logLevels } from '../../../domain/log-lines.js'
 import type { Ports } from '../../../domain/ports.js'
+import { notFound } from '../../../domain/refusals.js'
 import { bodyTimeOf, timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { storableText } from '../../../platform/db/columns.js'
@@ -99,12 +100,28 @@ const maxAttempts = 1000
 /** Lines that one transaction moves. */
 const movedAtOnce = 500
 
+/** The bot, and the time from which on no process writes for its former workspace any more. */
+export interface LinesMove {
+  botId: string
+  /** Milliseconds since the Unix epoch. */
+  settledAt: number
+}
+
 export type BotLogsService = ReturnType<typeof createBotLogsService>
 
 /** The log of each bot: lines of the server, and lines of the bot itself. */
 export function createBotLogsService(deps: BotLogsDeps) {
   const { db, run, clock, ids, ports, queue } = deps
   const attempts = ports.open<PageAttempts>('bot logs: attempts at deliveries')
+  async function enqueueMove(tx: Tx, payload: LinesMove): Promise<void> {
+    await queue.enqueue(tx, {
+      kind: moveLinesJob,
+      key: payload.botId,
+      payload,
+      runAt: payload.settledAt,
+      maxAttempts,
+    })
+  }
   const limiter = createRateLimiter({ perMinute: callsPerMinute, burst: callsAtOnce, clock })
 
   function toRow(
@@ -156,7 +173,7 @@ export function createBotLogsService(deps: BotLogsDeps) {
     },
 
     /** Writes lines that the bot sends. */
-    async write({ botId, workspaceId }: BotActor, lines: NewLines): Promise<void> {
+    async write({ botId }: BotActor, lines: NewLines): Promise<void> {
       const { allowed, retryAfterSeconds } = limiter.take(botId)
       if (!allowed) {
         throw new ApiError(
@@ -165,10 +182,15 @@ export function createBotLogsService(deps: BotLogsDeps) {
         )
       }
       const now = clock.now()
-      const rows = lines.map(({ timestamp, ...line }, position) =>
-        toRow({ botId, ...line }, workspaceId, timeOfLine(timestamp, position, now)),
-      )
-      await run((tx) => insertLines(tx, rows))
+      await run(async (tx) => {
+        // The bot may have been moved or deleted while the request came.
+        const workspaceId = await deps.bots.keepWorkspaceOf(tx, botId)
+        if (workspaceId === undefined) throw notFound('bot', botId)
+        const rows = lines.map(({ timestamp, ...line }, position) =>
+          toRow({ botId, ...line }, workspaceId, timeOfLine(timestamp, position, now)),
+        )
+        await insertLines(tx, rows)
+      })
     },
 
     async page(
@@ -210,38 +232,43 @@ export function createBotLogsService(deps: BotLogsDeps) {
     /** Begins to move the lines of a bot that was moved to another workspace, in the transaction of that. */
     async requestMove(tx: Tx, botId: string): Promise<void> {
       // Until then other processes may write lines for the former workspace.
-      const runAt = clock.now() + 2 * workspaceRememberedMs
-      await queue.enqueue(tx, {
-        kind: moveLinesJob,
-        key: botId,
-        payload: { botId },
-        runAt,
-        maxAttempts,
-      })
+      await enqueueMove(tx, { botId, settledAt: clock.now() + 2 * workspaceRememberedMs })
     },
 
-    /** Moves the lines of a bot to the workspace where the bot is, in small transactions. */
-    async move(botId: string, signal: AbortSignal): Promise<void> {
-      for (const level of logLevels) {
-        let last: Pick<LogLineRow, 'id' | 'created_at'> | undefined
-        do {
-          signal.throwIfAborted()
-          last = await run(async (tx) => {
-            const workspaceId = await deps.bots.keepWorkspaceOf(tx, botId)
-            if (workspaceId === undefined) return undefined
-            const lines = await listPositions(tx, botId, level, last, movedAtOnce)
-            const ids = lines.map(({ id }) => id)
-            if (ids.length > 0) await moveLines(tx, ids, workspaceId)
-            return lines.at(-1)
-          })
-        } while (last !== undefined)
-      }
+    /** Moves them again, if the bot moved again in between: a job keeps the earlier time. */
+    async renewMove(tx: Tx, move: LinesMove): Promise<void> {
+      if (clock.now() < move.settledAt) await enqueueMove(tx, move)
     },
+
+    move: (botId: string, signal: AbortSignal) => moveLinesOf(deps, botId, signal),
 
     /** Deletes the rows of a deleted bot. */
     async purge(botId: string): Promise<void> {
       await purge(run, (tx, limit) => deleteSomeLines(tx, { botId }, limit))
     },
+  }
+}
+
+/** Moves the lines of a bot to the workspace where the bot is, in small transactions. */
+async function moveLinesOf(
+  { run, bots }: BotLogsDeps,
+  botId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const level of logLevels) {
+    let last: Pick<LogLineRow, 'id' | 'created_at'> | undefined
+    const moveSome = async (tx: Tx) => {
+      const workspaceId = await bots.keepWorkspaceOf(tx, botId)
+      if (workspaceId === undefined) return undefined
+      const lines = await listPositions(tx, botId, level, last, movedAtOnce)
+      const ids = lines.map(({ id }) => id)
+      if (ids.length > 0) await moveLines(tx, ids, workspaceId)
+      return lines.at(-1)
+    }
+    do {
+      signal.throwIfAborted()
+      last = await run(moveSome, { mayUseReserve: true })
+    } while (last !== undefined)
   }
 }
 

@@ -86,7 +86,7 @@ export function createPluginsInBots({ db, sealer }: { db: Db; sealer: Sealer }) 
     ): Promise<installed.PluginInstallationRow[]> {
       const rows = await installed.listInstallations(tx, botId)
       const ids = [...new Set(rows.map((row) => row.plugin_id))]
-      const unusable = new Set(await pluginsStore.keepUsable(tx, workspaceId, ids))
+      const unusable = new Set(await pluginsStore.keepAndListUnusable(tx, workspaceId, ids))
       return rows.filter((row) => unusable.has(row.plugin_id))
     },
 

@@ -4,6 +4,7 @@ import { route } from '../../../http/mount.js'
 import type { Signer } from '../../../platform/security/signing.js'
 import type { Feature } from '../../feature.js'
 import { createVersionsService, type VersionRecord, type VersionsDeps } from './service.js'
+import { listBundles } from './store.js'
 
 type WireVersion = Output<typeof contract.botVersions.create>['version']
 
@@ -37,7 +38,12 @@ export function createVersions({ addresses, signer, ...deps }: Deps): Feature {
   return {
     name: 'bot versions',
     purge: service.purge,
-    on: { 'bot.transferred': service.move },
+    on: {
+      'bot.transferring': async (tx, { botId, bundles }) => {
+        for (const hash of await listBundles(tx, botId)) bundles.add(hash)
+      },
+      'bot.transferred': service.move,
+    },
     routes: [
       route(contract.botVersions.list, async ({ actor, params }) => ({
         versions: (await service.list(actor, params.id)).map(toVersion),

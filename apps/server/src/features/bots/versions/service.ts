@@ -227,9 +227,9 @@ async function codeOf(
 async function moveVersions(
   { deployments }: VersionsDeps,
   tx: Tx,
-  { botId, from, to }: BotTransfer,
+  { botId, to }: BotTransfer,
 ): Promise<void> {
-  await deployments.moveKept(tx, await store.moveVersions(tx, botId, to), { from, to })
+  await deployments.moveKept(tx, await store.moveVersions(tx, botId, to), to)
 }
 
 /** Deletes the rows of a deleted bot. */

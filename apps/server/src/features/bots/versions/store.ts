@@ -80,6 +80,13 @@ export async function deleteVersion(
   return result.numDeletedRows > 0n
 }
 
+/** The bundles of the versions of a bot. */
+export async function listBundles(tx: Tx, botId: string): Promise<string[]> {
+  const query = tx.selectFrom('bot_versions').select('bundle').distinct()
+  const rows = await query.where('bot_id', '=', botId).execute()
+  return rows.map(({ bundle }) => bundle)
+}
+
 /** Moves the versions of a bot to another workspace. @returns their ids */
 export async function moveVersions(tx: Tx, botId: string, to: string): Promise<string[]> {
   const rows = await tx

@@ -165,7 +165,6 @@ export async function deleteSomeOfBot(tx: Tx, botId: string, limit: number): Pro
   return Number(replays.numDeletedRows)
 }
 
-/** Deletes the replays of a workspace; what they replayed goes with its bots. */
 /** Moves the replays of a bot with it; those of all bots of its former workspace stay there, and leave it out from now on. */
 export async function moveReplays(tx: Tx, botId: string, to: string): Promise<void> {
   await tx
@@ -175,6 +174,7 @@ export async function moveReplays(tx: Tx, botId: string, to: string): Promise<vo
     .execute()
 }
 
+/** Deletes the replays of a workspace; what they replayed goes with its bots. */
 export async function deleteOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
   await tx.deleteFrom('delivery_replays').where('workspace_id', '=', workspaceId).execute()
 }

@@ -45,7 +45,7 @@ describeSlow('a tunnel with the id in an address of others', (engine) => {
 describeSlow('a tunnel of a bot that is moved to another workspace', (engine) => {
   const server = useServer(engine)
 
-  it('goes with it', async () => {
+  it('stays with the others that use it, and calls the bot no more', async () => {
     const login = await addAccount(server())
     const owner = server().client(login)
     const { id: target } = await owner.createWorkspace({ name: 'Target' })
@@ -53,18 +53,28 @@ describeSlow('a tunnel of a bot that is moved to another workspace', (engine) =>
     using tool = await openTunnel(server(), { id, onCall: (call) => call.respond(output({})) })
     const url = `${server().url}/${id}`
     const { bot } = await owner.createBot({ url, dev: true })
-    const ownerOfTunnel = async () =>
-      await inDatabase(server(), async ({ db }) => {
-        const rows = db.selectFrom('tunnels').select('workspace_id').where('id', '=', id)
-        return (await rows.executeTakeFirst())?.workspace_id
-      })
-    await eventually(async () => expect(await ownerOfTunnel()).toBe(login.workspaceId))
-    await owner.transferBot({ id: bot.id, targetWorkspaceId: target })
-    expect(await ownerOfTunnel()).toBe(target)
-    const before = tool.calls.length
-    const inBot = server().client({ token: login.token, botId: bot.id })
-    await inBot.createEvent({ type: 'noticed', payload: {} })
+    const { bot: other } = await owner.createBot({ url, dev: true })
+    const call = async (botId: string) => {
+      const before = tool.calls.length
+      const inBot = server().client({ token: login.token, botId })
+      await inBot.createEvent({ type: 'noticed', payload: {} })
+      return before
+    }
+    const before = await call(bot.id)
     await eventually(() => expect(tool.calls.length).toBeGreaterThan(before))
+    await owner.transferBot({ id: bot.id, targetWorkspaceId: target })
+    const calls = await call(bot.id)
+    const { lastError } = await eventually(async () => {
+      const { deliveries } = await server()
+        .client({ ...login, workspaceId: target })
+        .listDeliveries({ id: bot.id })
+      const failed = deliveries.find((delivery) => delivery.lastError !== undefined)
+      return failed ?? expect.fail()
+    })
+    expect(lastError).toMatch(/belongs to another workspace/)
+    expect(tool.calls.length).toBe(calls)
+    await call(other.id)
+    await eventually(() => expect(tool.calls.length).toBeGreaterThan(calls))
   })
 })
 

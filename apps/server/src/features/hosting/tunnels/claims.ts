@@ -1,8 +1,8 @@
 import type { Addresses } from '../../../domain/addresses.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
-import type { BotsService, BotTransfer } from '../../bots/bots/index.js'
+import type { BotsService } from '../../bots/bots/index.js'
 import type { KnownIntegrations } from '../../bots/integrations/index.js'
 import { keepWorkspace } from '../../tenancy/workspaces/index.js'
 import { tunnelAddressOf } from './protocol.js'
@@ -13,7 +13,7 @@ export interface ClaimsDeps {
   run: Run
   clock: Clock
   addresses: Pick<Addresses, 'base' | 'local'>
-  bots: Pick<BotsService, 'findAddress' | 'urlIn'>
+  bots: Pick<BotsService, 'findAddress'>
   integrations: { known: Pick<KnownIntegrations, 'of'> }
   limits: { perWorkspace: number }
 }
@@ -89,13 +89,6 @@ export function createClaims(deps: ClaimsDeps) {
     findReceiver,
     isHere,
     require,
-
-    /** Moves the tunnel whose address a bot has with the bot to another workspace. */
-    async move(tx: Tx, { botId, from, to }: BotTransfer): Promise<void> {
-      const url = await bots.urlIn(tx, botId)
-      const address = url === null ? undefined : tunnelAddressOf(url)
-      if (address !== undefined) await store.moveTunnel(tx, address.id, { from, to })
-    },
 
     /** Claims the tunnel whose address a bot or an integration has got, before it is called. */
     async claim(ids: ReceiverIds): Promise<void> {

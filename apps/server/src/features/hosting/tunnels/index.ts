@@ -137,7 +137,6 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
     on: {
       'bot.deployed': (tx, { botId }) => claimLater(tx, { botId }),
       'integration.changed': (tx, { integrationId }) => claimLater(tx, { integrationId }),
-      'bot.transferred': claims.move,
       'workspace.removed': async (tx, { workspaceId }) => {
         const ids = await store.deleteTunnelsOf(tx, workspaceId)
         afterCommit(tx, () => {

@@ -47,21 +47,6 @@ export async function claimTunnel(tx: Tx, id: string, workspaceId: string): Prom
   return Number(result.numUpdatedRows) > 0
 }
 
-/** Moves a tunnel of a workspace to another one. @returns whether it belonged to the first */
-export async function moveTunnel(
-  tx: Tx,
-  id: string,
-  { from, to }: { from: string; to: string },
-): Promise<boolean> {
-  const result = await tx
-    .updateTable('tunnels')
-    .set({ workspace_id: to })
-    .where('id', '=', id)
-    .where('workspace_id', '=', from)
-    .executeTakeFirst()
-  return Number(result.numUpdatedRows) > 0
-}
-
 /** Counts the connected tunnels of a workspace, apart from one. */
 export async function countOthersConnected(
   tx: Tx,

@@ -189,7 +189,7 @@ export function createAccessService(deps: AccessDeps) {
   }
 }
 
-/** A bot that moves to another workspace, and the account of who moves it. */
+/** A bot that moves to another workspace, and the account that moves it. */
 interface MovedBot {
   botId: string
   from: string
@@ -209,6 +209,9 @@ async function moveBot(
   const allowed = await listAllowed(tx, botId)
   const limited = await store.listAccountsLimitedTo(tx, botId)
   const held = await members.hold(tx, to, [...new Set([...allowed, ...limited, accountId])])
+  if (!held.has(accountId)) {
+    throw new ApiError('Forbidden', 'You were removed from the other workspace meanwhile.')
+  }
   const strangers = limited.filter((id) => !held.has(id))
   await store.deleteTokensLimitedTo(tx, botId, strangers)
   await store.moveKeysOfBot(tx, botId, to)

@@ -2,11 +2,11 @@ import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { notFound } from '../../../domain/refusals.js'
 import { reaches } from '../../../domain/rights.js'
+import { type Authorities, splitGround } from '../../../platform/authorities.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeBoolean } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
-import { afterCommit } from '../../../platform/db/transaction.js'
 import { type DiskSpace, diskSpaces } from '../../../platform/disk/free-space.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import { groupBy } from '../../../platform/group-by.js'
@@ -35,6 +35,7 @@ import { divide, receiverOf, receiversOfLine, summaryOf } from './succession.js'
 export interface OverviewDeps extends FactsDeps, PingsDeps {
   run: Run
   clock: Clock
+  authorities: Pick<Authorities, 'onChange'>
   ids: Ids
   queue: Pick<Queue, 'listDead'>
   /** Folders of this machine that the server writes to. */
@@ -88,6 +89,12 @@ export function createOverviewService(deps: OverviewDeps) {
     maxFacts: 100,
     read: (key) => read(scopeOf(key)),
     groupOf: (key) => scopeOf(key).workspaceId,
+  })
+  // A bot that left, or whose members changed, is shown to nobody at any process any more.
+  deps.authorities.onChange((ground) => {
+    if (ground === undefined) return cache.forget(() => true)
+    const [kind, id] = splitGround(ground)
+    if (kind === 'workspace') cache.forgetGroup(id)
   })
 
   return {
@@ -160,12 +167,9 @@ export function createOverviewService(deps: OverviewDeps) {
 
     removeWorkspace: store.deleteResolvedOfWorkspace,
 
-    /** Moves what was resolved of a bot with it; overviews of before are forgotten. */
+    /** Moves the resolutions of a bot. */
     async moveBot(tx: Tx, { botId, from, to }: BotTransfer): Promise<void> {
       await store.moveResolved(tx, botId, { from, to })
-      afterCommit(tx, () => {
-        for (const workspaceId of [from, to]) cache.forgetGroup(workspaceId)
-      })
     },
 
     async purge(botId: string): Promise<void> {
