@@ -36,6 +36,14 @@ const kinds: Readonly<Record<string, JobKindInfo>> = {
     'Deletes the files that chat users sent in conversations that are deleted.',
     'the files would stay. Retry it.',
   ),
+  'bot-logs.move': mayNot(
+    'Moves the lines of the log of a bot after it to another workspace.',
+    'the lines would be missing in the logs of that workspace. Retry it.',
+  ),
+  'deliveries.move': mayNot(
+    'Moves the attempts at deliveries of a bot after it to another workspace.',
+    'the attempts would be missing in the logs of that workspace. Retry it.',
+  ),
   'deliveries.replay': may(
     'Replays many deliveries.',
     'The replay stays failed. What it has replayed stays so.',
