@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { Button } from '../../ui/button.js'
 import { Fold } from '../../ui/fold.js'
 import { Name } from '../../ui/name.js'
@@ -43,6 +44,7 @@ export function BotIssues({ botId }: { botId: string }) {
 
 function Issue({ botId, issue }: { botId: string; issue: BotIssue }) {
   const { remove } = useIssueActions(botId)
+  const [isGoing, setIsGoing] = useState(false)
   const times = issue.eventsCount === 1 ? 'once' : `${formatNumber(issue.eventsCount)} times`
   return (
     <li>
@@ -59,7 +61,14 @@ function Issue({ botId, issue }: { botId: string; issue: BotIssue }) {
           kind="danger"
           aria-label={`Delete the issue ${issue.title}`}
           onClick={() => {
-            remove(issue.id).then(() => note('The issue is deleted.'), noteFailure)
+            setIsGoing(true)
+            remove(issue.id).then(
+              () => note('The issue is deleted.'),
+              (error: unknown) => {
+                setIsGoing(false)
+                noteFailure(error)
+              },
+            )
           }}
         >
           Delete
@@ -71,7 +80,8 @@ function Issue({ botId, issue }: { botId: string; issue: BotIssue }) {
           <div className="muted">
             <code>{issue.code}</code>, first <Time at={issue.createdAt} />
           </div>
-          <Events botId={botId} issueId={issue.id} />
+          {/* They are read again and again, and end before the issue does. */}
+          {!isGoing && <Events botId={botId} issueId={issue.id} />}
         </div>
       </Fold>
     </li>
