@@ -7,7 +7,9 @@ import type { DestinationStream } from 'pino'
 import { afterAll, beforeAll, vi } from 'vitest'
 import type { BotActor, Caller } from '../src/domain/actor.js'
 import { createAddresses } from '../src/domain/addresses.js'
+import { requireStorage } from '../src/features/bots/metering/index.js'
 import { createEvaluation, type Evaluation } from '../src/features/evaluation/index.js'
+import type { Quotas } from '../src/features/files/dependencies.js'
 import { createFiles, type Files } from '../src/features/files/index.js'
 import { createSearch, type Search } from '../src/features/search/index.js'
 import { createApp } from '../src/http/app.js'
@@ -38,6 +40,17 @@ export const limits = {
   searchTimeoutMs: 20_000,
 }
 export const quotas = { storage: 20_000_000, vector: 1_000_000 }
+
+/** Applies them, to every workspace. */
+export const fileQuotas: Quotas = {
+  requireStorage: (tx, ...args) => {
+    const serverQuotas = {
+      storage_count: quotas.storage,
+      knowledgebase_vector_storage: quotas.vector,
+    }
+    return requireStorage({ serverQuotas, domainEvents: { raise: async () => {} } }, tx, ...args)
+  },
+}
 
 /** Files and search over HTTP, with everything below them real and callers that are made up. */
 export interface FilesBench {
@@ -162,7 +175,7 @@ async function createBench(
         workspaces.get(botId) === actor.workspaceId ? { ...actor, botId } : undefined,
     },
     limits,
-    quotas,
+    quotas: fileQuotas,
     addresses: createAddresses(() => url),
     signer: createSigner(key, clock),
   })

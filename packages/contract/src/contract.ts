@@ -14,6 +14,7 @@ import { service } from './resources/admin/service.js'
 import { sessions } from './resources/admin/sessions.js'
 import { accountSecurity, signIn } from './resources/admin/sign-in.js'
 import { timeline } from './resources/admin/timeline.js'
+import { quota, usage } from './resources/admin/usages.js'
 import { workspaces } from './resources/admin/workspaces.js'
 import { botAnalytics } from './resources/bots/bot-analytics.js'
 import { botIssues } from './resources/bots/bot-issues.js'
@@ -71,6 +72,8 @@ export const contract = {
   botAnalytics,
   logs,
   limits,
+  usage,
+  quota,
   overview,
   server,
   deliveries,

@@ -26,6 +26,13 @@ export {
 } from './resources/admin/accounts.js'
 export { maxRetried } from './resources/admin/jobs.js'
 export { WorkspaceMember } from './resources/admin/members.js'
+export {
+  botQuotaTypes,
+  noQuota,
+  quotaTypes,
+  type UsageType,
+  usageTypes,
+} from './resources/admin/usages.js'
 export { Workspace, workspaceHandle } from './resources/admin/workspaces.js'
 export { installationMembers } from './resources/bots/bot-bodies.js'
 export { Bot, BotSummary, botTypes } from './resources/bots/bot-entity.js'

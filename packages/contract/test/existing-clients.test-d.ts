@@ -1,6 +1,6 @@
 import type { Client as ExistingChatClient } from '@botpress/chat'
 import type { ClientInputs, ClientOutputs } from '@botpress/client'
-import type { Client } from '@botstead/contract'
+import type { Client, UsageType } from '@botstead/contract'
 import { expectTypeOf } from 'vitest'
 
 /** Operations that the existing client has under the same name. */
@@ -13,8 +13,20 @@ type Refused = { [Id in Shared]: ClientInputs[Id] extends InputOf<Id> ? never : 
 expectTypeOf<Refused>().toBeNever()
 
 // Whatever it reads from a response is there. The states of a bot are compared separately, because ours
-// may belong to workflows as well.
-type Known<Output> = Output extends { bot: infer Bot } ? Omit<Bot, 'states'> : Output
+// may belong to workflows as well. Types of usage that it does not know are in responses to those only who ask for them.
+type UsageOutput = { usage: object } | { usages: object[] }
+type Asked<T> = T extends (infer Item)[]
+  ? Asked<Item>[]
+  : T extends UsageType
+    ? Extract<T, ClientOutputs['getUsage']['usage']['type']>
+    : T extends object
+      ? { [Key in keyof T]: Asked<T[Key]> }
+      : T
+type Known<Output> = Output extends { bot: infer Bot }
+  ? Omit<Bot, 'states'>
+  : Output extends UsageOutput
+    ? Asked<Output>
+    : Output
 type Missing = {
   [Id in Shared]: Known<OutputOf<Id>> extends Known<ClientOutputs[Id]> ? never : Id
 }[Shared]

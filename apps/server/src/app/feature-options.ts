@@ -1,3 +1,4 @@
+import type { ServerQuotas } from '../features/bots/metering/index.js'
 import type { Feature } from '../features/feature.js'
 import type { KnownKind } from '../features/operations/jobs/index.js'
 import type { Context } from './context.js'
@@ -16,6 +17,15 @@ export function documentReadersOf(limits: Context['config']['limits']) {
     maxOutputBytes: limits.indexingOutputBytes,
     maxPages: limits.indexingPages,
     maxUnpackedBytes: limits.indexingUnpackedBytes,
+  }
+}
+
+/** The quotas of every workspace. */
+export function serverQuotasOf(limits: Context['config']['limits']): ServerQuotas {
+  return {
+    storage_count: limits.storageQuotaBytes,
+    knowledgebase_vector_storage: limits.vectorQuotaBytes,
+    ...(limits.callQuota !== undefined && { invocation_calls: limits.callQuota }),
   }
 }
 

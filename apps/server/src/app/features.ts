@@ -9,6 +9,7 @@ import { createInterfaces } from '../features/bots/interfaces/index.js'
 import { createIssues } from '../features/bots/issues/index.js'
 import { lineReader } from '../features/bots/log-lines/index.js'
 import { createBotLogs } from '../features/bots/logs/index.js'
+import { createMetering, type Meter } from '../features/bots/metering/index.js'
 import { createPlugins } from '../features/bots/plugins/index.js'
 import { createVersions } from '../features/bots/versions/index.js'
 import { createActions } from '../features/calls/actions/index.js'
@@ -58,13 +59,20 @@ import { createLogs } from '../features/workspace/logs/index.js'
 import { createMessageSearch } from '../features/workspace/message-search/index.js'
 import { createOverview } from '../features/workspace/overview/index.js'
 import { createTimeline } from '../features/workspace/timeline/index.js'
+import { createUsage } from '../features/workspace/usage/index.js'
 import type { ReadinessCheck } from '../http/service-routes.js'
 import type { BlobStore } from '../platform/blobs/blob-store.js'
 import { createSigner } from '../platform/security/signing.js'
 import { version } from '../version.js'
 import { createBackupsOf } from './backup.js'
 import type { Context } from './context.js'
-import { chatOptionsOf, documentReadersOf, embeddingsOf, kindsOf } from './feature-options.js'
+import {
+  chatOptionsOf,
+  documentReadersOf,
+  embeddingsOf,
+  kindsOf,
+  serverQuotasOf,
+} from './feature-options.js'
 import { housekeepingKind } from './housekeeping.js'
 import { foldersOf } from './metrics.js'
 import { tracedCalls } from './traced-calls.js'
@@ -86,9 +94,10 @@ export interface FeaturesOptions {
 interface Base {
   context: Context
   addresses: Addresses
-  /** Needed by most slices: the database, the time, ids and page tokens. */
+  /** Needed by most slices: the database, the time, ids and page tokens, and what counts and limits usage. */
   storage: Pick<Context, 'db' | 'run' | 'dialect' | 'clock' | 'ids' | 'pager' | 'authorities'> & {
     ports: Ports
+    meter: Meter
   }
   /** Adds a slice to the list, and subscribes it to the events of others. */
   add<Slice extends Feature>(slice: Slice): Slice
@@ -117,7 +126,6 @@ export function createFeatures(
   const { config, log, clock, timers, ids, keys, pager, database, db, run, dialect } = context
   const { authorities, queue, bus, domainEvents } = context
   const { limits } = config
-  const storage = { db, run, dialect, clock, ids, pager, authorities, ports }
   const list: Feature[] = []
 
   function add<Slice extends Feature>(slice: Slice): Slice {
@@ -126,6 +134,11 @@ export function createFeatures(
     return slice
   }
 
+  const serverQuotas = serverQuotasOf(limits)
+  const { meter } = add(
+    createMetering({ run, clock, timers, log, queue, domainEvents, serverQuotas }),
+  )
+  const storage = { db, run, dialect, clock, ids, pager, authorities, ports, meter }
   const base: Base = { context, addresses, storage, add }
   const bots = addBots(base, passwordCost)
   const calls = addCalls(base, bots)
@@ -147,7 +160,7 @@ export function createFeatures(
       reach: bots.access.reach,
       isBackupRunning: backups.isRunning,
       limits,
-      quotas: { storage: limits.storageQuotaBytes, vector: limits.vectorQuotaBytes },
+      quotas: meter,
     }),
   )
   const chat = addChat(base, { ...bots, ...calls, ...conversations, deliveries, files })
@@ -479,6 +492,17 @@ function addWorkspaceViews(
   const { accounts, workspaces, access, users, messages, targets, outgoing, hosting, chat } = built
   const bots = built.bots.service
   const { standing, memberships } = access
+  add(
+    createUsage({
+      ...storage,
+      config,
+      serverQuotas: serverQuotasOf(config.limits),
+      bots,
+      workspaces: workspaces.service,
+      memberships,
+      standing,
+    }),
+  )
   const inspecting = { ...storage, standing, bots, users: users.service }
   const search = add(createMessageSearch({ ...storage, timers, log }))
   const { service: conversations } = add(createConversationList({ ...inspecting, search }))

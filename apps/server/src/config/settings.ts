@@ -322,6 +322,10 @@ export const limitSettings = {
     default: '2GB',
     meaning: 'Content of all indexed files of a workspace.',
   }),
+  callQuota: optional('BOTSTEAD_CALL_QUOTA', integer(0, 1_000_000_000_000), {
+    default: 'none',
+    meaning: 'Messages from users and events of all bots of a workspace in a month.',
+  }),
   ...hostingLimitSettings,
   botVersions: setting('BOTSTEAD_MAX_BOT_VERSIONS', integer(0, 10_000), {
     default: '50',

@@ -89,6 +89,7 @@ import { singleSignOn } from './0211-single-sign-on.js'
 import { passkeys } from './0212-passkeys.js'
 import { sessionsByToken } from './0213-sessions-by-token.js'
 import { signInsByAddress } from './0214-sign-ins-by-address.js'
+import { usage } from './0215-usage.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -181,4 +182,5 @@ export const migrations: readonly Migration[] = [
   passkeys,
   sessionsByToken,
   signInsByAddress,
+  usage,
 ]

@@ -1,3 +1,4 @@
+import type { Tenant } from '../tenant.js'
 import { byId, type Example, type Examples, own } from './example.js'
 
 /** The bot of a tenant listens nowhere, so that nothing was ever to be delivered to it. */
@@ -51,6 +52,12 @@ const passkeyProof = {
 /** This server has no provider. */
 const withoutProvider = (body: object): Example => ({
   request: () => ({ body }),
+  foreign: 'ResourceNotFound',
+})
+
+/** Asks how much of something a workspace or bot used. */
+const asked = (idOf: (tenant: Tenant) => string): Example => ({
+  request: (tenant) => ({ params: { id: idOf(tenant) }, query: { type: 'storage_count' } }),
   foreign: 'ResourceNotFound',
 })
 
@@ -179,6 +186,25 @@ export const adminExamples: Examples = {
   })),
 
   listWorkspaceLimits: byId(({ workspaceId }) => workspaceId),
+  getUsage: asked(({ botId }) => botId),
+  getMultipleUsages: {
+    request: ({ botId, workspaceId }) => ({
+      query: { types: 'storage_count', ids: [botId, workspaceId] },
+    }),
+    foreign: 'ResourceNotFound',
+  },
+  listUsageHistory: asked(({ workspaceId }) => workspaceId),
+  listUsageActivity: asked(({ botId }) => botId),
+  listUsageActivityDaily: asked(({ workspaceId }) => workspaceId),
+  listWorkspaceUsages: asked(({ workspaceId }) => workspaceId),
+  breakDownWorkspaceUsageByBot: asked(({ workspaceId }) => workspaceId),
+  exportWorkspaceUsage: byId(({ workspaceId }) => workspaceId),
+  getAllWorkspaceQuotaCompletion: own(),
+  getWorkspaceQuota: asked(({ workspaceId }) => workspaceId),
+  listWorkspaceQuotas: byId(({ workspaceId }) => workspaceId),
+  setWorkspaceQuota: byId(({ workspaceId }) => workspaceId, { type: 'bot_count', value: 900 }),
+  listBotQuotas: byId(({ botId }) => botId),
+  setBotQuota: byId(({ botId }) => botId, { type: 'invocation_calls', value: null }),
 
   listBots: own(() => ({
     query: { 'tags.whose': 'own', integrationNames: ['chat', 'chat'], pageSize: '100' },

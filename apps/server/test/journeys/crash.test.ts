@@ -100,6 +100,7 @@ async function expectAllThere(server: ServerProcess, conversation: Conversation)
   expect(new Set(stored.values()).size).toBe(stored.size)
 }
 
+/** Expects the messages to have numbers without gaps, and each to be counted once. */
 async function expectGapless(
   options: { url?: string; file?: string },
   conversationId: string,
@@ -111,6 +112,9 @@ async function expectGapless(
     .where('conversation_id', '=', conversationId)
     .orderBy('sequence')
     .execute()
+  const days = await database.db.selectFrom('usage_days').select(['kind', 'value']).execute()
+  const counted = days.filter(({ kind }) => kind === 'user_messages')
+  expect(counted.reduce((sum, { value }) => sum + Number(value), 0)).toBe(messages.length)
   const first = messages[0]?.sequence ?? 0
   expect(messages.map(({ sequence }) => sequence)).toEqual(messages.map((_, i) => first + i))
 }

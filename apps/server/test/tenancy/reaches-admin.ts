@@ -41,6 +41,30 @@ export const adminReaches: Reaches = {
   listWorkspaceConversations: (client, { conversationId }) =>
     client.listWorkspaceConversations({ afterId: conversationId }),
   listWorkspaceLimits: (client, { workspaceId }) => client.listWorkspaceLimits({ id: workspaceId }),
+  getUsage: (client, { botId }) => client.getUsage({ id: botId, type: 'message_count' }),
+  getMultipleUsages: (client, { botId }) =>
+    client.getMultipleUsages({ ids: [botId], types: ['message_count'] }),
+  listUsageHistory: (client, { workspaceId }) =>
+    client.listUsageHistory({ id: workspaceId, type: 'message_count' }),
+  listUsageActivity: (client, { botId }) =>
+    client.listUsageActivity({ id: botId, type: 'message_count' }),
+  listUsageActivityDaily: (client, { workspaceId }) =>
+    client.listUsageActivityDaily({ id: workspaceId, type: 'message_count' }),
+  listWorkspaceUsages: (client, { workspaceId }) =>
+    client.listWorkspaceUsages({ id: workspaceId, type: 'message_count' }),
+  breakDownWorkspaceUsageByBot: (client, { workspaceId }) =>
+    client.breakDownWorkspaceUsageByBot({ id: workspaceId, type: 'message_count' }),
+  // The client has no method for downloads, whose workspace is looked up in the same way.
+  exportWorkspaceUsage: (client, { workspaceId }) =>
+    client.listWorkspaceUsages({ id: workspaceId, type: 'message_count' }),
+  getWorkspaceQuota: (client, { workspaceId }) =>
+    client.getWorkspaceQuota({ id: workspaceId, type: 'storage_count' }),
+  listWorkspaceQuotas: (client, { workspaceId }) => client.listWorkspaceQuotas({ id: workspaceId }),
+  setWorkspaceQuota: (client, { workspaceId }) =>
+    client.setWorkspaceQuota({ id: workspaceId, type: 'storage_count', value: 0 }),
+  listBotQuotas: (client, { botId }) => client.listBotQuotas({ id: botId }),
+  setBotQuota: (client, { botId }) =>
+    client.setBotQuota({ id: botId, type: 'storage_count', value: 0 }),
   listIntegrationInstallations: (client, { integrationId }) =>
     client.listIntegrationInstallations({ id: integrationId }),
   getOverview: (client, { botId }) => client.getOverview({ botId }),

@@ -13,6 +13,7 @@ import type { Log } from '../../platform/telemetry/log.js'
 import { gauge } from '../../platform/telemetry/metrics.js'
 import type { Tracing } from '../../platform/telemetry/tracing.js'
 import type { BotsService } from '../bots/bots/index.js'
+import type { Meter } from '../bots/metering/index.js'
 import type { Targets } from '../calls/targets/index.js'
 import type { Deliveries } from '../deliveries/index.js'
 import type { Feature, ServerAction } from '../feature.js'
@@ -58,6 +59,7 @@ interface OwnDeps {
   authorities: Authorities
   publisher: EventPublisher
   domainEvents: Pick<EventDispatcher, 'raise'>
+  meter: Pick<Meter, 'begin'>
   targets: Pick<Targets, 'provide'>
   deliveries: Pick<Deliveries, 'signals'>
   log: Log

@@ -17,14 +17,6 @@ export interface FileLimits {
   indexedFileBytes: number
 }
 
-/** Bytes that the files of one workspace may have in total. */
-export interface Quotas {
-  /** Of all files. */
-  storage: number
-  /** Of the files that are indexed. */
-  vector: number
-}
-
 const minute = 60_000
 const maxLifetime = 90 * 24 * 60 * minute
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"

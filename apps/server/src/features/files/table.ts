@@ -147,6 +147,15 @@ interface FileUsageTable {
   vector_bytes: number
 }
 
+/** The usage of the files of a bot: what they count in that of its workspace. */
+interface BotFileUsageTable {
+  bot_id: string
+  storage_bytes: number
+  vector_bytes: number
+  /** Files of which something is indexed. */
+  indexed_files: number
+}
+
 /**
  * Blobs with the contents that share them: equal bytes of one bot, and their copies anywhere. A blob
  * moves to `discarded_blobs` in the transaction that ends its last use, and never comes back.
@@ -188,6 +197,7 @@ declare module '../../platform/db/schema.js' {
     file_readings: FileReadingsTable
     file_tags: FileTagsTable
     file_usage: FileUsageTable
+    bot_file_usage: BotFileUsageTable
     file_blobs: FileBlobsTable
     knowledge_bases: KnowledgeBasesTable
     discarded_blobs: DiscardedBlobsTable

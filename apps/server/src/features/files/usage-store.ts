@@ -37,6 +37,37 @@ export async function addUsage(tx: Tx, workspaceId: string, change: Usage): Prom
   return total
 }
 
+/** Bytes that the files of one bot use, and how many of these are indexed. */
+export interface BotUsage extends Usage {
+  indexedFiles: number
+}
+
+const countBotUsage = prepared<BotUsage & { botId: string }>()((db, p) =>
+  db
+    .insertInto('bot_file_usage')
+    .values({
+      bot_id: p('botId'),
+      storage_bytes: p('storage'),
+      vector_bytes: p('vector'),
+      indexed_files: p('indexedFiles'),
+    })
+    .onConflict((conflict) =>
+      conflict.column('bot_id').doUpdateSet({
+        storage_bytes: sql`bot_file_usage.storage_bytes + excluded.storage_bytes`,
+        vector_bytes: sql`bot_file_usage.vector_bytes + excluded.vector_bytes`,
+        indexed_files: sql`bot_file_usage.indexed_files + excluded.indexed_files`,
+      }),
+    )
+    .returning(['storage_bytes as storage', 'vector_bytes as vector']),
+)
+
+/** Adds to the usage of a bot and returns the new total. The usage of its workspace is locked, which comes first. */
+export async function addBotUsage(tx: Tx, botId: string, change: BotUsage): Promise<Usage> {
+  const total = await countBotUsage.first(tx, { botId, ...change })
+  if (total === undefined) throw new Error(`The usage of ${botId} was not counted`)
+  return { storage: Number(total.storage), vector: Number(total.vector) }
+}
+
 /**
  * Moves the files of a bot, whose row is locked, and their usage to another workspace.
  * @returns what was moved, and the new total there
@@ -75,11 +106,13 @@ export async function lockUsage(tx: Tx, workspaceId: string): Promise<void> {
   await selectUsageLocked(tx, { workspaceId })
 }
 
-/** Deletes the usage of workspaces without files, also of those that were deleted: no row counts as none. */
+/** Deletes the usage of workspaces and bots without files, also of those that were deleted: no row counts as none. */
 export async function deleteEmptyUsage(tx: Tx): Promise<void> {
-  await tx
-    .deleteFrom('file_usage')
-    .where('storage_bytes', '=', 0)
-    .where('vector_bytes', '=', 0)
-    .execute()
+  for (const table of ['file_usage', 'bot_file_usage'] as const) {
+    await tx
+      .deleteFrom(table)
+      .where('storage_bytes', '=', 0)
+      .where('vector_bytes', '=', 0)
+      .execute()
+  }
 }

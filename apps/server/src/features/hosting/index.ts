@@ -19,6 +19,7 @@ import type {
 import type { IntegrationLogs, IntegrationsService } from '../bots/integrations/index.js'
 import type { IssuesService } from '../bots/issues/index.js'
 import type { BotLogsService } from '../bots/logs/index.js'
+import type { Meter } from '../bots/metering/index.js'
 import type { Feature } from '../feature.js'
 import { createAlwaysAlive } from './always-alive.js'
 import { timeoutIssueOf, wasLate } from './code-issues.js'
@@ -51,6 +52,7 @@ export interface HostingDeps extends Omit<CodeStarterDeps, 'memoryBytes' | 'outp
   timers: Timers
   limits: CodeStarterDeps['limits'] & { hostingProcesses: number }
   deployments: Pick<DeploymentsService, 'tryOut' | 'codeOf'>
+  meter: Pick<Meter, 'begin'>
   bots: Pick<BotsService, 'findHosted' | 'listAlwaysAlive'>
   bus: EventBus
   integrations: { service: Pick<IntegrationsService, 'findHosted'>; logs: IntegrationLogs }
@@ -196,13 +198,15 @@ function openParts(deps: HostingDeps): HostingParts {
 }
 
 async function startCode(
-  { starter, events, log }: Pick<HostingParts, 'starter' | 'events' | 'log'>,
+  { starter, events, log, meter }: Pick<HostingParts, 'starter' | 'events' | 'log' | 'meter'>,
   hosted: HostedCode,
   code: string,
   options: { isTrial: boolean; signal?: AbortSignal },
 ): Promise<Program> {
   const program = await starter.start(hosted, code, options)
   events.add('started')
+  const { type, id } = hosted.owner
+  if (type === 'bot') void program.ended.then(meter.begin(id, 'hosted_time'))
   log.info({ owner: hosted.owner, deployment: hosted.id, pid: program.pid }, 'started code')
   return program
 }

@@ -72,6 +72,11 @@ export interface Dialect {
   jsonArrayOf(column: Expression<string>): RawBuilder<string>
   /** The greater of two values, neither null. */
   greater<T>(left: Expression<T>, right: Expression<T>): RawBuilder<T>
+  /**
+   * A number from 0 to 15 of the connection that runs the statement: writers that add to rows of different numbers do not
+   * wait for each other's transactions. 0 on SQLite, where transactions run one after the other.
+   */
+  readonly writerNumber: RawBuilder<number>
   /** Whether the error means that a row with the same key exists. */
   isUniqueViolation(error: unknown): boolean
   /** Whether the error means that a row referred to is missing, or that one is still referred to. */
@@ -118,6 +123,7 @@ export const sqliteDialect: Dialect = {
   },
   jsonArrayOf: (column) => sql`json_group_array(${column})`,
   greater: (left, right) => sql`max(${left}, ${right})`,
+  writerNumber: sql`0`,
   // Statements that return rows fail without an error code, so the text has to do.
   isUniqueViolation: (error) => messageOf(error).startsWith('UNIQUE constraint failed'),
   isForeignKeyViolation: (error) => messageOf(error).startsWith('FOREIGN KEY constraint failed'),
@@ -181,6 +187,7 @@ export const postgresDialect: Dialect = {
   // Without rows the aggregate is null.
   jsonArrayOf: (column) => sql`coalesce(json_agg(${column}), '[]')::text`,
   greater: (left, right) => sql`greatest(${left}, ${right})`,
+  writerNumber: sql`pg_backend_pid() % 16`,
   isUniqueViolation: (error) => property(error, 'code') === '23505',
   isForeignKeyViolation: (error) => property(error, 'code') === '23503',
   isFull: (error) => property(error, 'code') === '53100',

@@ -32,6 +32,7 @@ import {
   type PreparedDeployment,
 } from '../deployments/index.js'
 import * as installations from '../installations/index.js'
+import type { Meter } from '../metering/index.js'
 import type { PluginsService } from '../plugins/index.js'
 import { type BotProfile, wantsOf } from './bot-profile.js'
 import { type BotPatch, changesOf, type NewBot, newBot } from './changes.js'
@@ -54,7 +55,7 @@ declare module '../../../platform/domain-events.js' {
     /** A bot or one of its installations was changed or removed: caches of it are stale. */
     'bot.changed': { botId: string }
     /** A bot was deleted; a later job deletes its rows. */
-    'bot.removed': { botId: string }
+    'bot.removed': { botId: string; workspaceId: string }
     /** A bot is about to move to another workspace; subscribers add the hashes of its code, which is copied before. */
     'bot.transferring': { botId: string; bundles: Set<string> }
     /** A bot moves to another workspace; subscribers move their rows of it. Its row is moved and locked. */
@@ -98,6 +99,7 @@ export interface BotsDeps extends Omit<InstallingDeps, 'plugins'> {
   plugins: { service: Pick<PluginsService, 'removeAll'>; inBots: InstallingDeps['plugins'] }
   deployments: Pick<DeploymentsService, 'prepare' | 'insert' | 'suspend' | 'copyBundle'>
   workspaces: Pick<WorkspacesService, 'requireTarget'>
+  meter: Pick<Meter, 'requireRoomFor'>
 }
 
 /** The parts of the service that its functions use. */
@@ -262,6 +264,13 @@ async function changeBot(
   )
 }
 
+/** @throws ApiError `QuotaExceeded` if a workspace has as many bots as it may have */
+async function requireRoom({ meter }: BotParts, tx: Tx, workspaceId: string): Promise<void> {
+  await meter.requireRoomFor(tx, workspaceId, 'bot_count', async () => {
+    return (await store.countBots(tx, [workspaceId])).get(workspaceId) ?? 0
+  })
+}
+
 async function removeBotIn(
   deps: BotParts,
   tx: Tx,
@@ -272,7 +281,7 @@ async function removeBotIn(
   await deps.installing.removeOf(tx, id, workspaceId)
   const runAt = deps.clock.now() + purgeDelay
   await deps.queue.enqueue(tx, { kind: purgeBotJob, key: id, payload: { botId: id }, runAt })
-  await deps.domainEvents.raise(tx, 'bot.removed', { botId: id })
+  await deps.domainEvents.raise(tx, 'bot.removed', { botId: id, workspaceId })
   await raiseChanged(deps, tx, id)
   return true
 }
@@ -363,6 +372,7 @@ async function createBot(
   return await orAbandon(deployment, () =>
     deps.run(async (tx) => {
       await holdWorkspace(tx, actor)
+      await requireRoom(deps, tx, actor.workspaceId)
       await store.insertBot(tx, bot)
       logPatternsOfBot(tx, deps.log, id, definition)
       await installations.insertInstallation(tx, chat)
@@ -507,6 +517,7 @@ async function transferBot(
     for (const hash of await bundlesOf(tx)) {
       if (!copied.has(hash)) await deployments.copyBundle(tx, hash, { from, to })
     }
+    await requireRoom(deps, tx, to)
     await deps.installing.move(tx, id, to)
     await store.moveBot(tx, id, { from, to }, isoTime(clock.now()))
     await domainEvents.raise(tx, 'bot.transferred', { botId: id, from, to, accountId })

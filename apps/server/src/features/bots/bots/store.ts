@@ -272,7 +272,7 @@ export async function listBotIds(executor: Db | Tx, scope: BotScope): Promise<st
 }
 
 export async function countBots(
-  db: Db,
+  db: Db | Tx,
   workspaceIds: readonly string[],
 ): Promise<Map<string, number>> {
   if (workspaceIds.length === 0) return new Map()

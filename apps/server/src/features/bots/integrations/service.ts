@@ -25,6 +25,7 @@ import {
 } from '../deployments/index.js'
 import { findInstalledBot, listInstalledBots } from '../installations/index.js'
 import type { InterfacesService, InterfaceUse } from '../interfaces/index.js'
+import type { Meter } from '../metering/index.js'
 import { changesOf, type IntegrationPatch, type NewIntegration, newIntegration } from './changes.js'
 import { interfacesIn, logPatternsOfIntegration, readDefinition } from './definition.js'
 import { integrationLookups } from './lookups.js'
@@ -49,6 +50,7 @@ export interface IntegrationRecord {
 }
 
 export interface IntegrationsServiceDeps extends ScriptChecksDeps {
+  meter: Pick<Meter, 'requireRoomFor'>
   db: Db
   run: Run
   dialect: Pick<Dialect, 'holdName'>
@@ -291,6 +293,14 @@ async function createIntegration(
   return await orAbandon(deployment, () =>
     deps.run(async (tx) => {
       await holdWorkspace(tx, actor)
+      await deps.meter.requireRoomFor(
+        tx,
+        actor.workspaceId,
+        'integrations_owned_count',
+        async () => {
+          return (await store.listIds(tx, actor.workspaceId)).length
+        },
+      )
       await deps.publishing.requireNew(tx, row)
       if (!(await store.insertIntegration(tx, row))) throw taken(row)
       await recordInterfaces(deps, tx, row)

@@ -141,7 +141,7 @@ export async function listNamesakes(
 }
 
 /** Ids of all integrations of a workspace. */
-export async function listIds(db: Db, workspaceId: string): Promise<string[]> {
+export async function listIds(db: Db | Tx, workspaceId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('integrations')
     .select('id')

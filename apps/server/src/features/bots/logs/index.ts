@@ -2,6 +2,7 @@ import { contract } from '@botstead/contract'
 import { route } from '../../../http/mount.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Feature } from '../../feature.js'
+import { textOf } from '../metering/index.js'
 import {
   type BotLogsDeps,
   type BotLogsService,
@@ -34,6 +35,8 @@ export function createBotLogs(deps: BotLogsDeps): Feature & { service: BotLogsSe
         const message = `The integration ${name}, installed as ${alias}, was removed: its workspace was deleted.`
         await service.writeLine(tx, { botId, level: 'warn', message })
       },
+      'quota.nearlyUsed': (tx, { botId, use }) =>
+        service.writeLine(tx, { botId, level: 'warn', message: textOf(use) }),
     },
     routes: [
       route(contract.botLogs.get, async ({ actor, params, query }) => {

@@ -10,6 +10,7 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { BotsService } from '../../bots/bots/index.js'
+import type { Meter } from '../../bots/metering/index.js'
 import * as store from './store.js'
 
 type JsonMap = Record<string, unknown>
@@ -23,6 +24,7 @@ export interface ActionRunsDeps {
   log: Log
   pager: Pager
   bots: Pick<BotsService, 'requireIn' | 'holdAnywhere'>
+  meter: Pick<Meter, 'count'>
   /** Milliseconds for which runs are kept. */
   retentionMs: number
 }
@@ -76,7 +78,9 @@ export function createActionRuns(deps: ActionRunsDeps) {
     try {
       await run(async (tx) => {
         // The rows of a bot that was deleted meanwhile may be deleted already.
-        if (await deps.bots.holdAnywhere(tx, botId)) await store.insertRun(tx, row)
+        if (!(await deps.bots.holdAnywhere(tx, botId))) return
+        await store.insertRun(tx, row)
+        await deps.meter.count(tx, botId, 'action_calls')
       })
     } catch (err) {
       // The action was run; a failure to record it must not fail the call.

@@ -1,5 +1,6 @@
 import { serverIsStopping } from '../../../domain/stopping.js'
 import type { Sink, StartStream } from '../../../platform/streams/sink.js'
+import type { Meter } from '../../bots/metering/index.js'
 import type { FollowedConversation } from './entry.js'
 import type { FeedDeps } from './feed.js'
 import { Feeds } from './feeds.js'
@@ -14,6 +15,7 @@ export { createListenerSlots, type ListenerLimits } from './slots.js'
 export interface ConversationStreamsOptions extends FeedDeps {
   /** The places for listeners, which the streams of several protocols share. */
   slots: ListenerSlots
+  meter: Pick<Meter, 'begin'>
   /** Bytes that may wait for one listener before it is disconnected. */
   pendingBytes: number
 }
@@ -24,7 +26,7 @@ export type ConversationStreams = ReturnType<typeof createConversationStreams>
 const listenersFirstMs = 500
 /** Streams the events of conversations to their listeners. */
 export function createConversationStreams(options: ConversationStreamsOptions) {
-  const { timers, clock, slots, pendingBytes, log } = options
+  const { timers, clock, slots, pendingBytes, log, meter } = options
   const feeds = new Feeds(options)
   const heartbeat = new Heartbeat(timers, clock)
   let stopped = false
@@ -76,7 +78,9 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       await feeds.open(conversation)
       const release = slots.reserve(subscriber.userId)
       return (sink) => {
+        const endTime = meter.begin(conversation.botId, 'listener_time')
         sink.onClose(() => {
+          endTime()
           release()
           subscriber.onFirstFramesTaken?.()
         })

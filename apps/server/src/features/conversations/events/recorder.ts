@@ -3,6 +3,7 @@ import type { Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { BotProfile } from '../../bots/bots/index.js'
+import type { Meter } from '../../bots/metering/index.js'
 import { type EventRow, insertEvent, patchEvent } from './store.js'
 
 /** Something that happened in a bot. */
@@ -20,16 +21,19 @@ export interface NewEvent {
   workflowId?: string | undefined
   /** Name of the recurring event that creates it. */
   recurring?: string | undefined
+  /** Whether the server promised it, such as the event of a state that expires: no quota refuses it. */
+  isPromised?: boolean
 }
 
 export interface EventRecorderDeps {
   clock: Clock
   ids: Ids
   domainEvents: Pick<EventDispatcher, 'raise'>
+  meter: Pick<Meter, 'call'>
 }
 
 /** Stores the events of bots, and requests deliveries to bots with an address. */
-export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderDeps) {
+export function createEventRecorder({ clock, ids, domainEvents, meter }: EventRecorderDeps) {
   function draft(event: NewEvent, status: EventRow['status']): EventRow {
     return {
       id: ids.next('evt'),
@@ -71,6 +75,8 @@ export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderD
     const wanted = profile.wants(event.type)
     const row = draft(event, wanted ? 'pending' : 'ignored')
     await insertEvent(tx, row)
+    // The event of a message has no payload of its own, and is counted with the message.
+    if (event.payload !== null) await meter.call(tx, event.botId, 'events', !event.isPromised)
     if (wanted && profile.listens) await send(tx, row)
     return row
   }
@@ -98,6 +104,7 @@ export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderD
     const patch = { status: 'pending' as const, released_at }
     const row = await patchEvent(tx, botId, id, ['scheduled'], patch)
     if (row === undefined) return
+    await meter.call(tx, botId, 'events', false)
     if (!profile.wants(row.type))
       await patchEvent(tx, botId, id, ['pending'], { status: 'ignored' })
     else if (profile.listens) await send(tx, row)

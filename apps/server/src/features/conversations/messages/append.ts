@@ -4,6 +4,7 @@ import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { EventPublisher } from '../../../platform/events/publisher.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { BotProfile } from '../../bots/bots/index.js'
+import type { Meter } from '../../bots/metering/index.js'
 import { conversationEvents, type MessageSlot } from '../conversations/index.js'
 import type { EventsService } from '../events/index.js'
 import { insertMessage, type MessageRow } from './store.js'
@@ -31,6 +32,7 @@ export interface AppendDeps {
   /** Events of bots. */
   events: Pick<EventsService, 'record'>
   domainEvents: Pick<EventDispatcher, 'raise'>
+  meter: Pick<Meter, 'call' | 'count'>
 }
 
 /** Type of the event that reports a message to a bot, and kind of the delivery to an integration. */
@@ -41,7 +43,7 @@ const messageCreated = 'message_created'
  * notifies the bot of an incoming one, and the installation that owns the conversation of an outgoing one.
  */
 export async function appendMessage(
-  { ids, publisher, events, domainEvents }: AppendDeps,
+  { ids, publisher, events, domainEvents, meter }: AppendDeps,
   tx: Tx,
   slot: MessageSlot,
   message: NewMessage,
@@ -73,6 +75,8 @@ export async function appendMessage(
     createdAt,
   })
   if (message.direction === 'incoming') {
+    // One that was scheduled was accepted then.
+    await meter.call(tx, botId, 'user_messages', message.id === undefined)
     if (profile.listens) {
       await events.record(tx, profile, {
         botId,
@@ -83,7 +87,9 @@ export async function appendMessage(
         userId,
       })
     }
-  } else if (profile.delivers(slot.integration)) {
+  } else {
+    await meter.count(tx, botId, 'bot_messages')
+    if (!profile.delivers(slot.integration)) return row
     await domainEvents.raise(tx, 'delivery.requested', {
       botId,
       integration: slot.integration,

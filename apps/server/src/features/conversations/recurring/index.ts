@@ -102,7 +102,8 @@ export function createRecurring(deps: RecurringDeps) {
         return
       }
       const { type, payload } = row
-      await events.record(tx, profile, { botId, type, payload, recurring: name })
+      const event = { botId, type, payload, recurring: name, isPromised: true }
+      await events.record(tx, profile, event)
       const next = nextTime(row.cron, now)
       const next_at = next === null ? null : isoTime(next)
       await store.patchRecurring(tx, botId, name, { next_at })

@@ -119,6 +119,7 @@ async function endState(
     botId,
     type: 'state_expired',
     payload: encodeJson({ state: toState(row) }),
+    isPromised: true,
     ...(type === 'conversation' && { conversationId: ownerId }),
     ...(type === 'user' && { userId: ownerId }),
     ...(type === 'workflow' && { workflowId: ownerId }),

@@ -54,6 +54,7 @@ export async function notify(
     botId: row.bot_id,
     type: 'workflow_update',
     payload: encodeJson(payload),
+    isPromised: true,
     workflowId: row.id,
     conversationId: row.conversation_id ?? undefined,
     userId: row.user_id ?? undefined,

@@ -5,6 +5,7 @@ import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
+import type { Quotas } from '../dependencies.js'
 import type { FileEvents } from '../file-events.js'
 import {
   type PassagesOf,
@@ -12,7 +13,6 @@ import {
   requestIndexing,
   requestPassageClearing,
 } from '../jobs.js'
-import type { Quotas } from '../rules.js'
 import { deleteFileRow, patchFile } from '../store.js'
 import type { ContentRow, FileContentsTable, FileRow, FileStatus, FilesTable } from '../table.js'
 import { lockUsage } from '../usage-store.js'

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { ContentId } from '../contents/index.js'
@@ -109,6 +109,60 @@ export async function listUsageCounts(db: Db): Promise<UsageCount[]> {
     storageFound: Number(row.storageFound),
     vectorFound: Number(row.vectorFound),
   }))
+}
+
+/** Bots whose usage is not that of their files: of all, or of the given one. */
+export async function listWrongBotUsage(
+  executor: Db | Tx,
+  botId?: string,
+): Promise<(Omit<UsageCount, 'workspaceId'> & { botId: string })[]> {
+  const of = botId === undefined ? sql`` : sql`where bot_id = ${botId}`
+  const { rows } = await sql<Omit<UsageCount, 'workspaceId'> & { botId: string }>`
+    select
+      places.bot_id as "botId",
+      coalesce(used.storage_bytes, 0) as "storage",
+      coalesce(used.vector_bytes, 0) as "vector",
+      coalesce(found.storage, 0) as "storageFound",
+      coalesce(found.vector, 0) as "vectorFound"
+    from (
+      select bot_id from bot_file_usage ${of} union select bot_id from files ${of}
+    ) as places
+    left join bot_file_usage as used on used.bot_id = places.bot_id
+    left join (${countedFiles(of)}) as found on found.bot_id = places.bot_id
+    where coalesce(used.storage_bytes, 0) <> coalesce(found.storage, 0)
+      or coalesce(used.vector_bytes, 0) <> coalesce(found.vector, 0)
+      or coalesce(used.indexed_files, 0) <> coalesce(found.indexed, 0)
+  `.execute(executor)
+  return rows
+}
+
+/** Counts the files of a bot again. */
+export async function recountBotUsage(tx: Tx, botId: string): Promise<void> {
+  await tx.deleteFrom('bot_file_usage').where('bot_id', '=', botId).execute()
+  await sql`
+    insert into bot_file_usage (bot_id, storage_bytes, vector_bytes, indexed_files)
+    ${countedFiles(sql`where bot_id = ${botId}`)}`.execute(tx)
+}
+
+function countedFiles(of: RawBuilder<unknown>) {
+  return sql`
+    select
+      bot_id,
+      sum(counted_storage) as storage,
+      sum(counted_vector) as vector,
+      sum(case when counted_vector > 0 then 1 else 0 end) as indexed
+    from files ${of} group by bot_id`
+}
+
+/** The workspace in which the files of a bot are counted; undefined if it has none. */
+export async function findWorkspaceOfFiles(tx: Tx, botId: string): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('files')
+    .select('workspace_id')
+    .where('bot_id', '=', botId)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.workspace_id
 }
 
 /** The usage of one workspace, locked for the rest of the transaction. */

@@ -60,13 +60,12 @@ export async function* checkFiles(
   yield* checkStrayContents(deps, options)
   yield* checkCounts(deps, options)
   yield* checkUsage(deps, options)
+  yield* checkBotUsage(deps, options)
   yield* checkBlobs(deps, options)
   yield* checkOrphans(deps, options)
 }
 
 const batchSize = 200
-/** Existing contents count without limits. */
-const noQuotas = { storage: Number.POSITIVE_INFINITY, vector: Number.POSITIVE_INFINITY }
 
 /** Contents without a file: they occupy space, and no caller can delete them. */
 async function* checkStrayContents(
@@ -119,7 +118,7 @@ async function* checkCounts(
         if (file === undefined) return undefined
         const found = usageOf(await listContents(tx, botId, id))
         if (isCounted(file, found)) return undefined
-        if (repair) await updateUsage(tx, file, noQuotas)
+        if (repair) await updateUsage(tx, file, undefined)
         return { file, found }
       })
       if (wrong === undefined) continue
@@ -158,6 +157,29 @@ async function* checkUsage(
     yield {
       kind: 'usage',
       text: `workspace ${workspaceId}: ${usage.storage} bytes of files and ${usage.vector} indexed are counted, but its files have ${usage.storageFound} and ${usage.vectorFound}`,
+      repaired: repair,
+    }
+  }
+}
+
+/** Compares the usage of each bot with the sum over its files. */
+async function* checkBotUsage(
+  { db, run }: Pick<ConsistencyDeps, 'db' | 'run'>,
+  { repair }: Pick<CheckOptions, 'repair'>,
+): AsyncGenerator<Finding> {
+  for (const { botId } of await store.listWrongBotUsage(db)) {
+    const usage = await run(async (tx) => {
+      // Who changes the usage of a bot holds that of its workspace first.
+      const workspaceId = await store.findWorkspaceOfFiles(tx, botId)
+      if (workspaceId !== undefined) await store.lockUsageCount(tx, workspaceId)
+      const [wrong] = await store.listWrongBotUsage(tx, botId)
+      if (wrong !== undefined && repair) await store.recountBotUsage(tx, botId)
+      return wrong
+    })
+    if (usage === undefined) continue
+    yield {
+      kind: 'usage',
+      text: `bot ${botId}: ${usage.storage} bytes of files and ${usage.vector} indexed are counted, but its files have ${usage.storageFound} and ${usage.vectorFound}`,
       repaired: repair,
     }
   }

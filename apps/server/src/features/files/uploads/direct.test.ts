@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { engines } from '../../../../test/engines.js'
-import { quotas, useFiles } from '../../../../test/files.js'
+import { fileQuotas, useFiles } from '../../../../test/files.js'
 import { createTestClock } from '../../../../test/harness.js'
 import { createAddresses } from '../../../domain/addresses.js'
 import type { DirectAccess } from '../../../platform/blobs/blob-store.js'
@@ -38,7 +38,7 @@ describe('an upload that was sent to the store', () => {
     const log = await createLog({ level: 'silent' })
     const bus = createLocalBus(log)
     const events = createFileEvents({ db, clock, bus, pager: createPager(Buffer.alloc(32, 7)) })
-    const generations = createGenerations({ ...bench(), events, quotas })
+    const generations = createGenerations({ ...bench(), events, quotas: fileQuotas })
     const addresses = createFileAddresses({
       addresses: createAddresses(() => bench().url),
       clock,

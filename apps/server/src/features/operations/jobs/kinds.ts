@@ -23,6 +23,10 @@ const endsSchedule = 'it would not run again before the next start of the server
 
 /** All kinds of jobs; a test compares them with those that the slices have. */
 const kinds: Readonly<Record<string, JobKindInfo>> = {
+  'usage.record': mayNot(
+    'Stores once an hour what workspaces and bots have, such as bytes of files.',
+    endsSchedule,
+  ),
   'workspaces.leftovers': mayNot(
     'Deletes what was created in a workspace after its deletion, which earlier versions allowed.',
     onlyOnce,

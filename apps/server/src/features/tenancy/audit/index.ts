@@ -19,6 +19,7 @@ export {
   recordIn,
 } from './record.js'
 export type { Link } from './table.js'
+export { toCsvRow } from './view.js'
 
 interface Deps extends Omit<AuditServiceDeps, 'workspaces' | 'accounts'> {
   workspaces: { service: AuditServiceDeps['workspaces'] }

@@ -65,10 +65,15 @@ const columns = [
   'hash',
 ] as const satisfies readonly (keyof WireRecord)[]
 
-export const csvHeader = `${columns.join(',')}\r\n`
+export const csvHeader = toCsvRow(columns)
 
 export function toCsvLine(record: WireRecord): string {
-  return `${columns.map((name) => toCell(String(record[name] ?? ''))).join(',')}\r\n`
+  return toCsvRow(columns.map((name) => String(record[name] ?? '')))
+}
+
+/** A line of a CSV file, with its end. */
+export function toCsvRow(cells: readonly string[]): string {
+  return `${cells.map(toCell).join(',')}\r\n`
 }
 
 /** A text that a spreadsheet shows and does not calculate. */

@@ -14,6 +14,7 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import { hashToken, type Ids, newToken } from '../../../platform/ids.js'
+import type { Meter } from '../../bots/metering/index.js'
 import type { AccountRow, AccountsService } from '../accounts/index.js'
 import {
   type Act,
@@ -64,6 +65,7 @@ export interface MembersDeps {
   addresses: Pick<Addresses, 'base'>
   accounts: Pick<AccountsService, 'findMany' | 'findByEmail' | 'findIn'>
   mail: MailService
+  meter: Pick<Meter, 'requireRoomFor'>
 }
 
 export type MembersService = ReturnType<typeof createMembersService>
@@ -163,7 +165,7 @@ async function inviteMember(
     .run(async (tx) => {
       // Those who invite at the same time wait for each other, so that the count is exact.
       await store.lockOwners(tx, workspaceId)
-      await requireRoom(tx, workspaceId)
+      await requireRoom(deps, tx, workspaceId)
       if (await isKnown(deps, tx, workspaceId, email)) throw alreadyThere(email)
       await store.insertMember(tx, member)
       const changes = { role: { to: member.role } }
@@ -467,11 +469,12 @@ async function addOwner(
  * @throws ApiError if the workspace is gone or full
  */
 async function addNewcomer(
-  { ids, clock, domainEvents }: MembersDeps,
+  deps: MembersDeps,
   tx: Tx,
   workspaceId: string,
   { accountId, email, role }: { accountId: string; email: string; role: Role },
 ): Promise<Role | undefined> {
+  const { ids, clock, domainEvents } = deps
   if ((await store.lockOwners(tx, workspaceId)).length === 0) {
     throw new ApiError(
       'Forbidden',
@@ -484,7 +487,7 @@ async function addNewcomer(
     if (!(await store.acceptInvitation(tx, invitation, accountId))) return undefined
     if (!isOpen) await store.patchMember(tx, workspaceId, invitation.id, { role })
   } else {
-    await requireRoom(tx, workspaceId)
+    await requireRoom(deps, tx, workspaceId)
     await store.insertMember(tx, {
       id: ids.next('member'),
       workspace_id: workspaceId,
@@ -498,8 +501,14 @@ async function addNewcomer(
 }
 
 /** @throws ApiError `LimitExceeded` if a workspace has as many members as it may have */
-async function requireRoom(tx: Tx, workspaceId: string): Promise<void> {
-  if ((await store.countMembers(tx, workspaceId)) < maxMembers) return
+async function requireRoom(
+  { meter }: Pick<MembersDeps, 'meter'>,
+  tx: Tx,
+  workspaceId: string,
+): Promise<void> {
+  const count = () => store.countMembers(tx, workspaceId)
+  await meter.requireRoomFor(tx, workspaceId, 'workspace_member_count', count)
+  if ((await count()) < maxMembers) return
   throw new ApiError(
     'LimitExceeded',
     `A workspace has at most ${maxMembers} members and open invitations.`,
