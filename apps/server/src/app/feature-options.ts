@@ -1,6 +1,6 @@
-import type { ServerQuotas } from '../features/bots/metering/index.js'
 import type { Feature } from '../features/feature.js'
 import type { KnownKind } from '../features/operations/jobs/index.js'
+import type { ServerQuotas } from '../features/tenancy/metering/index.js'
 import type { Context } from './context.js'
 
 /** The kinds of jobs of a slice. */

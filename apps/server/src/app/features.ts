@@ -9,7 +9,6 @@ import { createInterfaces } from '../features/bots/interfaces/index.js'
 import { createIssues } from '../features/bots/issues/index.js'
 import { lineReader } from '../features/bots/log-lines/index.js'
 import { createBotLogs } from '../features/bots/logs/index.js'
-import { createMetering, type Meter } from '../features/bots/metering/index.js'
 import { createPlugins } from '../features/bots/plugins/index.js'
 import { createVersions } from '../features/bots/versions/index.js'
 import { createActions } from '../features/calls/actions/index.js'
@@ -45,6 +44,7 @@ import { createAccounts } from '../features/tenancy/accounts/index.js'
 import { createAudit, createReadings } from '../features/tenancy/audit/index.js'
 import { createMail } from '../features/tenancy/mail/index.js'
 import { createMembers } from '../features/tenancy/members/index.js'
+import { createMetering, type Meter } from '../features/tenancy/metering/index.js'
 
 import { createPasswords, type PasswordCost } from '../features/tenancy/passwords/index.js'
 import { createPreferences } from '../features/tenancy/preferences/index.js'
@@ -136,7 +136,7 @@ export function createFeatures(
 
   const serverQuotas = serverQuotasOf(limits)
   const { meter } = add(
-    createMetering({ run, clock, timers, log, queue, domainEvents, serverQuotas }),
+    createMetering({ run, clock, timers, log, domainEvents, ports, serverQuotas }),
   )
   const storage = { db, run, dialect, clock, ids, pager, authorities, ports, meter }
   const base: Base = { context, addresses, storage, add }
@@ -497,7 +497,10 @@ function addWorkspaceViews(
       ...storage,
       config,
       serverQuotas: serverQuotasOf(config.limits),
+      queue,
       bots,
+      integrations: built.integrations.service,
+      members: built.members.service,
       workspaces: workspaces.service,
       memberships,
       standing,

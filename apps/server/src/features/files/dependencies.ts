@@ -7,8 +7,8 @@ import type { Db, Run } from '../../platform/db/schema.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { BotsService } from '../bots/bots/index.js'
-import type { Meter } from '../bots/metering/index.js'
 import type { Reach } from '../tenancy/access/index.js'
+import type { Meter } from '../tenancy/metering/index.js'
 import type { FileLimits } from './rules.js'
 
 /** Refuses files that exceed a quota of their bot or their workspace. */

@@ -4,7 +4,7 @@ import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import { sumUpTo, type UpTo } from '../../platform/db/time-ranges.js'
 import type { FileRow } from './table.js'
-import type { Usage } from './usage-store.js'
+import type { BotUsage, Usage } from './usage-store.js'
 
 /** A file whose upload or indexing failed. */
 export type FailedFile = Pick<FileRow, 'id' | 'bot_id' | 'failed_reason' | 'status' | 'updated_at'>
@@ -96,6 +96,29 @@ export async function sumFiles(db: Db, botIds: readonly string[], max: number): 
     index,
     botIds.map((bot_id) => ({ bot_id })),
     max,
+  )
+}
+
+/** The usage of the files of bots, by their ids; those without files are left out. */
+export async function listBotUsage(
+  db: Db,
+  botIds: readonly string[],
+): Promise<Map<string, BotUsage>> {
+  const rows = await db
+    .selectFrom(dialectOf(db).jsonTexts(sql.val(JSON.stringify(botIds))))
+    .crossJoin('bot_file_usage')
+    .whereRef('bot_file_usage.bot_id', '=', 'given.value')
+    .selectAll('bot_file_usage')
+    .execute()
+  return new Map(
+    rows.map((row) => [
+      row.bot_id,
+      {
+        storage: Number(row.storage_bytes),
+        vector: Number(row.vector_bytes),
+        indexedFiles: Number(row.indexed_files),
+      },
+    ]),
   )
 }
 

@@ -33,6 +33,7 @@ export {
   countFiles,
   type FailedFile,
   findFileUsage,
+  listBotUsage,
   listFailedFiles,
   sumFiles,
 } from './health-store.js'

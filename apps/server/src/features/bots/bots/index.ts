@@ -3,12 +3,14 @@ import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Feature } from '../../feature.js'
+import type { Meter } from '../../tenancy/metering/index.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 import type { KnownIntegrations } from '../integrations/index.js'
 import type { Plugins } from '../plugins/index.js'
 import { type BotProfiles, createBotProfiles } from './bot-profile.js'
 import type { BotRecord } from './record.js'
 import { type BotsDeps, type BotsService, createBotsService } from './service.js'
+import { workspaceOfBot } from './store.js'
 import { type BotView, toBot, toBotSummary, withoutConfiguration } from './view.js'
 
 export type {
@@ -32,10 +34,11 @@ export interface Bots extends Feature {
   botProfiles: BotProfiles
 }
 
-interface Deps extends Omit<BotsDeps, 'integrations'>, Pick<BotView, 'addresses'> {
+interface Deps extends Omit<BotsDeps, 'integrations' | 'meter'>, Pick<BotView, 'addresses'> {
   workspaces: Pick<WorkspacesService, 'botCounts' | 'requireTarget'>
   integrations: { service: BotsDeps['integrations']; known: Pick<KnownIntegrations, 'of'> }
   plugins: Pick<Plugins, 'service' | 'inBots'>
+  meter: BotsDeps['meter'] & Pick<Meter, 'placeOf'>
 }
 
 /** Bots of a workspace and what is installed in them. */
@@ -48,6 +51,7 @@ export function createBots(deps: Deps): Bots {
   })
   const service = createBotsService({ ...deps, integrations: integrations.service })
   deps.workspaces.botCounts.fill(service.countByWorkspace)
+  deps.meter.placeOf.fill(workspaceOfBot)
   return {
     name: 'bots',
     service,

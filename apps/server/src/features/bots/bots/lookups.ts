@@ -87,6 +87,7 @@ export function botLookups(deps: BotLookupsDeps) {
       findServer,
       findHosted,
       listAlwaysAlive,
+      countAlwaysAlive,
       countByWorkspace,
       installationsOf,
       findChatInstallation,
@@ -183,6 +184,11 @@ async function namesOf(
   ids: readonly string[],
 ): Promise<Map<string, string>> {
   return await store.listNames(db, scope, ids)
+}
+
+/** The number of bots of a workspace whose code always runs. */
+async function countAlwaysAlive({ db }: BotLookupsDeps, workspaceId: string): Promise<number> {
+  return await store.countAlwaysAlive(db, workspaceId)
 }
 
 /** Ids of the bots of a workspace. */

@@ -24,6 +24,7 @@ import { newSigningSecret } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import { changesBetween, fieldsOf, recordAct } from '../../tenancy/audit/index.js'
+import type { Meter } from '../../tenancy/metering/index.js'
 import { holdWorkspace, type WorkspacesService } from '../../tenancy/workspaces/index.js'
 import { rotateSigningSecret } from '../definitions/index.js'
 import {
@@ -32,7 +33,6 @@ import {
   type PreparedDeployment,
 } from '../deployments/index.js'
 import * as installations from '../installations/index.js'
-import type { Meter } from '../metering/index.js'
 import type { PluginsService } from '../plugins/index.js'
 import { type BotProfile, wantsOf } from './bot-profile.js'
 import { type BotPatch, changesOf, type NewBot, newBot } from './changes.js'

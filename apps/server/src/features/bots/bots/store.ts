@@ -1,9 +1,9 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Expression, Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import type { BotScope } from '../../../domain/rights.js'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
-import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
 import { installationsIn } from '../installations/index.js'
 import { pluginsIn } from '../plugins/index.js'
 import type { BotsTable } from './table.js'
@@ -84,6 +84,11 @@ function selectId(tx: Tx, workspaceId: string, id: string) {
     .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
+}
+
+/** The workspace of a bot, for joins. */
+export function workspaceOfBot(db: Kysely<Schema>, id: Expression<string>) {
+  return db.selectFrom('bots').select('workspace_id').where('id', '=', id)
 }
 
 const selectWorkspaceOf = prepared<{ id: string }>()((db, p) =>
@@ -283,6 +288,17 @@ export async function countBots(
     .groupBy('workspace_id')
     .execute()
   return new Map(rows.map(({ workspace_id, bots }) => [workspace_id, Number(bots)]))
+}
+
+/** The number of bots of a workspace whose code always runs. */
+export async function countAlwaysAlive(db: Db, workspaceId: string): Promise<number> {
+  const { alive } = await db
+    .selectFrom('bots')
+    .select(({ fn }) => fn.countAll<number>().as('alive'))
+    .where('workspace_id', '=', workspaceId)
+    .where('always_alive', '=', 1)
+    .executeTakeFirstOrThrow()
+  return Number(alive)
 }
 
 /** The code of a bot that runs here, with what starting it needs; undefined without code. */

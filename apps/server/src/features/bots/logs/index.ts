@@ -2,7 +2,7 @@ import { contract } from '@botstead/contract'
 import { route } from '../../../http/mount.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Feature } from '../../feature.js'
-import { textOf } from '../metering/index.js'
+import { textOf } from '../../tenancy/metering/index.js'
 import {
   type BotLogsDeps,
   type BotLogsService,

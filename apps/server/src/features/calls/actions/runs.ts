@@ -10,7 +10,7 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { BotsService } from '../../bots/bots/index.js'
-import type { Meter } from '../../bots/metering/index.js'
+import type { Meter } from '../../tenancy/metering/index.js'
 import * as store from './store.js'
 
 type JsonMap = Record<string, unknown>

@@ -1,6 +1,6 @@
 import { serverIsStopping } from '../../../domain/stopping.js'
 import type { Sink, StartStream } from '../../../platform/streams/sink.js'
-import type { Meter } from '../../bots/metering/index.js'
+import type { Meter } from '../../tenancy/metering/index.js'
 import type { FollowedConversation } from './entry.js'
 import type { FeedDeps } from './feed.js'
 import { Feeds } from './feeds.js'

@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { BotProfile } from '../../bots/bots/index.js'
-import type { Meter } from '../../bots/metering/index.js'
+import type { Meter } from '../../tenancy/metering/index.js'
 import { type EventRow, insertEvent, patchEvent } from './store.js'
 
 /** Something that happened in a bot. */

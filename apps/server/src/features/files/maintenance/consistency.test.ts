@@ -113,6 +113,7 @@ describeSlow('the check of files', (engine) => {
       ['content without file', true],
       ['file size', true],
       ['usage', true],
+      ['usage', true],
     ])
     expect(await check()).toEqual([])
     expect(await contentOf(bot, 'a')).toBe('one')

@@ -14,7 +14,6 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import { hashToken, type Ids, newToken } from '../../../platform/ids.js'
-import type { Meter } from '../../bots/metering/index.js'
 import type { AccountRow, AccountsService } from '../accounts/index.js'
 import {
   type Act,
@@ -26,6 +25,7 @@ import {
   recordIn,
 } from '../audit/index.js'
 import { type MailService, nameInMail } from '../mail/index.js'
+import type { Meter } from '../metering/index.js'
 import type { MemberRow } from './store.js'
 import * as store from './store.js'
 
@@ -96,6 +96,7 @@ export function createMembersService(deps: MembersDeps) {
     remove: removeMember,
     leaveAll,
     roleOf,
+    count: countMembers,
     addOwner,
     addNewcomer,
     findInvitation,
@@ -439,6 +440,11 @@ async function roleOf(
   executor: Db | Tx = db,
 ): Promise<Role | undefined> {
   return (await store.findMemberOf(executor, workspaceId, accountId))?.role
+}
+
+/** The number of members of a workspace, with open invitations. */
+async function countMembers({ db }: MembersDeps, workspaceId: string): Promise<number> {
+  return await store.countMembers(db, workspaceId)
 }
 
 /** The accounts of the owners of a workspace, oldest member first. */

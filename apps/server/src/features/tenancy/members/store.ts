@@ -133,7 +133,7 @@ export async function lockOwners(tx: Tx, workspaceId: string): Promise<MemberRow
   return await dialectOf(tx).lockRows(query).execute()
 }
 
-export async function countMembers(tx: Tx, workspaceId: string): Promise<number> {
+export async function countMembers(tx: Db | Tx, workspaceId: string): Promise<number> {
   const { members } = await tx
     .selectFrom('workspace_members')
     .select(({ fn }) => fn.countAll<number>().as('members'))

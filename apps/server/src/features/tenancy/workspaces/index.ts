@@ -15,7 +15,7 @@ import type { WorkspaceRow } from './store.js'
 
 export type { WorkspacesService } from './service.js'
 export { holdWorkspace } from './service.js'
-export { findWorkspace, keepWorkspace } from './store.js'
+export { findWorkspace, keepWorkspace, listIdsAfter } from './store.js'
 
 /** Kind of the job that an update of the server enqueues for each workspace that left something behind. */
 const leftoversJob = 'workspaces.leftovers'

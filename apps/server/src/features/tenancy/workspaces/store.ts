@@ -42,6 +42,18 @@ export async function pagePublicWorkspaces(
   return await paginate(query, page)
 }
 
+/** Ids of workspaces behind an id, at most `limit`, in the order of ids. */
+export async function listIdsAfter(db: Db, id: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('workspaces')
+    .select('id')
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
 export async function findWorkspace(
   executor: Db | Tx,
   id: string,

@@ -10,16 +10,26 @@ import {
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { fieldError, notFound } from '../../../domain/refusals.js'
 import type { Standing } from '../../../domain/standing.js'
-import { timeOf } from '../../../domain/times.js'
 import { type Route, route } from '../../../http/mount.js'
 import type { Authorities } from '../../../platform/authorities.js'
-import { listQuotasOfBots } from '../../bots/metering/index.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { JobHandler } from '../../../platform/jobs/handler.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Feature } from '../../feature.js'
 import { toCsvRow } from '../../tenancy/audit/index.js'
+import { listQuotasOfBots } from '../../tenancy/metering/index.js'
+import { recordLevels } from './levels.js'
 import { setQuotaOfBot, setQuotaOfWorkspace } from './quotas.js'
-import { createUsageService, type UsageDeps, type UsageRecord } from './service.js'
+import {
+  createUsageService,
+  rangeOf,
+  thisMonth,
+  type UsageDeps,
+  type UsageRecord,
+} from './service.js'
 
 interface Deps extends UsageDeps {
+  queue: Queue
   run: Parameters<typeof setQuotaOfBot>[0]['run']
   ids: Parameters<typeof setQuotaOfBot>[0]['ids']
   bots: UsageDeps['bots'] & Parameters<typeof setQuotaOfBot>[0]['bots']
@@ -27,11 +37,31 @@ interface Deps extends UsageDeps {
   standing: Standing
 }
 
+/** Kind of the job that stores what workspaces and bots have. */
+const recordJob = 'usage.record'
+const hourMs = 60 * 60 * 1000
+/** So many that the job survives a longer failure, for example of a full disk. */
+const maxAttempts = 1000
 const csvColumns = ['date', 'botId', 'botName', 'type', 'value']
 
 /** What workspaces and bots used, and their quotas. */
 export function createUsage(deps: Deps): Feature {
-  return { name: 'usage', routes: [...usageRoutes(deps), ...quotaRoutes(deps)] }
+  const { queue, clock } = deps
+  async function enqueue(tx: Tx, runAt: number): Promise<void> {
+    const job = { kind: recordJob, key: 'all', payload: {}, runAt, maxAttempts, deadlineMs: hourMs }
+    await queue.enqueue(tx, job)
+  }
+  const record: JobHandler = {
+    everyMs: hourMs,
+    handler: (_, { signal }) => recordLevels(deps, signal),
+    onDone: (tx) => enqueue(tx, clock.now() + hourMs),
+  }
+  return {
+    name: 'usage',
+    jobs: { [recordJob]: record },
+    schedule: (tx) => enqueue(tx, clock.now()),
+    routes: [...usageRoutes(deps), ...quotaRoutes(deps)],
+  }
 }
 
 function usageRoutes(deps: Deps): Route[] {
@@ -123,10 +153,7 @@ function usageRoutes(deps: Deps): Route[] {
       // What stays open ends with the rights in the workspace of the call.
       if (params.id !== actor.workspaceId) throw notFound('workspace', params.id, 'of this call')
       const owner = await service.workspaceOf(actor, params.id)
-      const range = {
-        first: timeOf('dateFrom', query.dateFrom, 'beginning')?.slice(0, 10),
-        last: timeOf('dateUntil', query.dateUntil, 'end')?.slice(0, 10),
-      }
+      const range = rangeOf(['dateFrom', query.dateFrom], ['dateUntil', query.dateUntil])
       return {
         status: 200,
         headers: {
@@ -147,12 +174,12 @@ function quotaRoutes(deps: Deps): Route[] {
   const { quota } = contract
 
   return [
-    route(quota.get, async ({ actor, params, query: { type, period = service.thisMonth() } }) => {
+    route(quota.get, async ({ actor, params, query: { type, period = thisMonth(deps) } }) => {
       const owner = await service.workspaceOf(actor, params.id)
       return { quota: { period, value: await service.quotaOf(owner, type), type } }
     }),
 
-    route(quota.list, async ({ actor, params, query: { period = service.thisMonth() } }) => {
+    route(quota.list, async ({ actor, params, query: { period = thisMonth(deps) } }) => {
       const owner = await service.workspaceOf(actor, params.id)
       const quotas = limitedTypes.map(async (type) => ({
         period,
@@ -166,10 +193,10 @@ function quotaRoutes(deps: Deps): Route[] {
       await setQuotaOfWorkspace(deps, actor, params.id, { type, value })
       const owner = { workspaceId: params.id, botId: '' }
       const set = await service.quotaOf(owner, type)
-      return { quota: { period: service.thisMonth(), value: set, type } }
+      return { quota: { period: thisMonth(deps), value: set, type } }
     }),
 
-    route(quota.listOfBot, async ({ actor, params, query: { period = service.thisMonth() } }) => {
+    route(quota.listOfBot, async ({ actor, params, query: { period = thisMonth(deps) } }) => {
       const owner = await service.ownerOf(actor, params.id)
       if (owner.botId === '') throw notFound('bot', params.id, 'in this workspace')
       const quotas = botQuotaTypes.map(async (type) => ({
@@ -184,7 +211,7 @@ function quotaRoutes(deps: Deps): Route[] {
       await setQuotaOfBot(deps, actor, params.id, { type, value })
       const owner = { workspaceId: actor.workspaceId, botId: params.id }
       const set = await service.quotaOf(owner, type)
-      return { quota: { period: service.thisMonth(), value: set, type } }
+      return { quota: { period: thisMonth(deps), value: set, type } }
     }),
   ]
 }

@@ -2,13 +2,13 @@ import type { WorkspaceActor } from '../../../domain/actor.js'
 import { notFound } from '../../../domain/refusals.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
 import type { BotsService } from '../../bots/bots/index.js'
+import { type AuditDeps, recordAct } from '../../tenancy/audit/index.js'
 import {
   deleteMonths,
   putQuota,
   type QuotaType,
   type UsageOwner,
-} from '../../bots/metering/index.js'
-import { type AuditDeps, recordAct } from '../../tenancy/audit/index.js'
+} from '../../tenancy/metering/index.js'
 import { holdWorkspace } from '../../tenancy/workspaces/index.js'
 
 interface QuotasDeps extends AuditDeps {

@@ -1,6 +1,6 @@
 import type { UsageType } from '@botstead/contract'
 import type { Config } from '../../../config/config.js'
-import type { StoredLevel, UsageKind } from '../../bots/metering/index.js'
+import type { StoredLevel, UsageKind } from '../../tenancy/metering/index.js'
 
 /** Where the figures of a type come from. */
 export type Source =

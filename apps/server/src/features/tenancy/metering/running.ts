@@ -11,7 +11,7 @@ export interface RunningTime {
   stop(): Promise<void>
 }
 
-export type TimeKind = Extract<UsageKind, 'listener_time' | 'hosted_time'>
+type TimeKind = Extract<UsageKind, 'listener_time' | 'hosted_time'>
 
 interface RunningDeps {
   clock: Clock

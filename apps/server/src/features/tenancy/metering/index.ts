@@ -1,33 +1,37 @@
+import type { Port, Ports } from '../../../domain/ports.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
-import type { JobHandler } from '../../../platform/jobs/handler.js'
-import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import type { FeatureWith } from '../../feature.js'
+import type { Feature } from '../../feature.js'
 import { applyQuota, type QuotasDeps, quotasOf, requireRoomFor, type Use } from './quotas.js'
 import { createRunningTime, type RunningTime } from './running.js'
 import * as store from './store.js'
 
-export { quotasOf, type ServerQuotas, textOf } from './quotas.js'
+export { type QuotaType, quotasOf, type ServerQuotas, textOf } from './quotas.js'
 export {
+  type DayFilter,
   deleteMonths,
-  findLevel,
-  isOfBots,
-  listLevelsOfBots,
+  type Level,
+  lastByBot,
+  listDay,
+  listDays,
   listQuotasOfBots,
+  pageDays,
+  putLevels,
   putQuota,
   type StoredLevel,
+  sumByBot,
+  sumByDay,
   type UsageKind,
   type UsageOwner,
 } from './store.js'
-export type { QuotaType } from './table.js'
 
 interface Deps extends QuotasDeps {
+  ports: Pick<Ports, 'open'>
   run: Run
   clock: Clock
   timers: Timers
   log: Log
-  queue: Queue
 }
 
 /** Bytes of files. */
@@ -38,6 +42,8 @@ interface FileBytes {
 
 /** What bots use is counted with it, and what is too much refused. */
 export interface Meter {
+  /** Finds the workspace of a bot. */
+  placeOf: Port<store.PlaceOfBot>
   /** Counts something that has no quota, in the transaction in which it happens. */
   count(tx: Tx, botId: string, kind: 'bot_messages' | 'action_calls'): Promise<void>
   /**
@@ -64,71 +70,48 @@ export interface Meter {
   ): Promise<void>
 }
 
-/** Kind of the hourly job. */
-const recordJob = 'usage.record'
-const hourMs = 60 * 60 * 1000
-const dayMs = 24 * hourMs
-/** So many that the job survives a longer failure, for example of a full disk. */
-const maxAttempts = 1000
+const dayMs = 24 * 60 * 60 * 1000
 /** Days for which usage is kept: the months of `listUsageHistory`, and the one that has begun. */
 const keptDays = 400
 const rowsAtOnce = 500
 
 /** Counts what bots use, and applies the quotas of workspaces and bots. */
-export function createMetering(deps: Deps): FeatureWith<'jobs'> & { meter: Meter } {
-  const { run, clock, queue } = deps
-  const today = () => isoTime(clock.now()).slice(0, 10)
+export function createMetering(deps: Deps): Feature & { meter: Meter } {
+  const { run, clock } = deps
+  const placeOf = deps.ports.open<store.PlaceOfBot>('metering: the workspaces of bots')
+  const addToDay = store.createAddToDay((...args) => placeOf.call(...args))
+  const dayBefore = (days: number) => isoTime(clock.now() - days * dayMs).slice(0, 10)
   const running = createRunningTime({
     ...deps,
     add: (times) =>
       run(async (tx) => {
-        const day = today()
+        const day = dayBefore(0)
         for (const { botId, kind, ms } of times) {
-          await store.addToDay(tx, { botId, kind, day, value: ms })
+          await addToDay(tx, { botId, kind, day, value: ms })
         }
       }),
   })
 
-  async function enqueue(tx: Tx, runAt: number): Promise<void> {
-    const job = { kind: recordJob, key: 'all', payload: {}, runAt, maxAttempts, deadlineMs: hourMs }
-    await queue.enqueue(tx, job)
-  }
-
-  const record: JobHandler = {
-    everyMs: hourMs,
-    handler: async (_, { signal }) => {
-      for (const storeLevels of [store.storeLevelsOfWorkspaces, store.storeLevelsOfBots]) {
-        let last: string | undefined = ''
-        while (last !== undefined) {
-          const after: string = last
-          last = await run((tx) => storeLevels(tx, after, rowsAtOnce, today()))
-          signal.throwIfAborted()
-        }
-      }
-      // Totals of months are summed up again: also those that a process with other settings did not keep.
-      await run((tx) => store.deleteMonths(tx))
-    },
-    onDone: async (tx) => await enqueue(tx, clock.now() + hourMs),
-  }
-
   return {
     name: 'metering',
     meter: {
+      placeOf,
       count: async (tx, botId, kind) => {
-        await store.addToDay(tx, { botId, kind, day: today(), value: 1 })
+        await addToDay(tx, { botId, kind, day: dayBefore(0), value: 1 })
       },
-      call: (tx, botId, kind, mayRefuse) =>
-        countCall(deps, tx, { botId, kind, mayRefuse }, today()),
+      call: async (tx, botId, kind, mayRefuse) => {
+        const day = dayBefore(0)
+        const counted = await addToDay.first(tx, { botId, kind, day, value: 1 })
+        if (counted !== undefined) await applyCall(deps, tx, { ...counted, botId, mayRefuse }, day)
+      },
       begin: running.begin,
       requireStorage: (tx, ...args) => requireStorage(deps, tx, ...args),
       requireRoomFor: (...args) => requireRoomFor(deps, ...args),
     },
-    jobs: { [recordJob]: record },
-    schedule: (tx) => enqueue(tx, clock.now()),
     sweeps: [
-      (tx) => store.mergeShards(tx, rowsAtOnce, isoTime(clock.now() - dayMs).slice(0, 10)),
-      (tx) =>
-        store.deleteOldDays(tx, rowsAtOnce, isoTime(clock.now() - keptDays * dayMs).slice(0, 10)),
+      // The transactions that wrote into the rows of yesterday and before have ended.
+      (tx) => store.mergeShards(tx, rowsAtOnce, dayBefore(1)),
+      (tx) => store.deleteOldDays(tx, rowsAtOnce, dayBefore(keptDays)),
     ],
     on: {
       'bot.transferred': (tx, { botId, from, to }) => store.moveQuotas(tx, botId, { from, to }),
@@ -141,30 +124,26 @@ export function createMetering(deps: Deps): FeatureWith<'jobs'> & { meter: Meter
   }
 }
 
-interface Call {
+interface Call extends store.Counted {
   botId: string
-  kind: 'user_messages' | 'events'
   mayRefuse: boolean
 }
 
-async function countCall(
+/** Applies the quotas of calls to one that was counted. */
+async function applyCall(
   deps: QuotasDeps,
   tx: Tx,
-  { botId, kind, mayRefuse }: Call,
+  { botId, workspaceId, hasQuota, mayRefuse }: Call,
   day: string,
 ): Promise<void> {
-  const counted = await store.addToDay.first(tx, { botId, kind, day, value: 1 })
-  if (counted === undefined) return
   const type = 'invocation_calls'
-  if (counted.hasQuota === 0 && deps.serverQuotas[type] === undefined) return
-  const { workspaceId } = counted
-  const month = day.slice(0, 7)
+  if (hasQuota === 0 && deps.serverQuotas[type] === undefined) return
   const quotas = await quotasOf(deps, tx, workspaceId, botId)
   for (const of of ['bot', 'workspace'] as const) {
     const allowed = quotas[of].get(type)
     if (allowed === undefined) continue
     const owner = { workspaceId, botId: of === 'bot' ? botId : '' }
-    const used = await store.addToMonth(tx, owner, month, 1)
+    const used = await store.addToMonth(tx, owner, day.slice(0, 7), 1)
     await applyQuota(deps, tx, botId, { type, of, used, added: 1, allowed }, mayRefuse)
   }
 }

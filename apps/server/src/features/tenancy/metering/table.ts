@@ -1,8 +1,3 @@
-import type { quotaTypes } from '@botstead/contract'
-
-/** What can be limited. */
-export type QuotaType = (typeof quotaTypes)[number]
-
 /**
  * What bots used, by day. Counters are added to in the transaction of what they count; sizes and numbers of objects are
  * stored once an hour, so that the row of a day has the last ones.
@@ -36,7 +31,8 @@ interface UsageQuotasTable {
   workspace_id: string
   /** Empty for the whole workspace. */
   bot_id: string
-  type: QuotaType
+  /** A type of the contract, such as `invocation_calls`. */
+  type: string
   value: number
 }
 

@@ -3,7 +3,9 @@ import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import * as store from './store.js'
-import type { QuotaType } from './table.js'
+
+/** What can be limited. */
+export type QuotaType = (typeof quotaTypes)[number]
 
 /** What a workspace or a bot has used, and may use at most. */
 export interface Use {
@@ -58,10 +60,10 @@ export async function quotasOf(
   }
   const bot = new Map<QuotaType, number>()
   for (const row of await store.listQuotas(executor, workspaceId, botId)) {
-    if (row.botId === '') {
-      const server = workspace.get(row.type) ?? row.value
-      workspace.set(row.type, Math.min(server, row.value))
-    } else bot.set(row.type, row.value)
+    const type = quotaTypes.find((each) => each === row.type)
+    if (type === undefined) continue
+    if (row.botId !== '') bot.set(type, row.value)
+    else workspace.set(type, Math.min(workspace.get(type) ?? row.value, row.value))
   }
   return { workspace, bot }
 }

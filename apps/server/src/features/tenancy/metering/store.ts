@@ -1,8 +1,8 @@
-import type { UsageType } from '@botstead/contract'
-import { type Expression, sql } from 'kysely'
+import { type Expression, type Kysely, sql } from 'kysely'
+import type { BotReach } from '../../../domain/rights.js'
+import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
-import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { QuotaType } from './table.js'
+import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
 
 /** What is stored of each bot: what is counted, and sizes and numbers of objects. */
 export type UsageKind =
@@ -40,41 +40,38 @@ export interface Counted {
   hasQuota: number
 }
 
+/** The select of the workspace of a bot, for joins: its column is `workspace_id`. */
+export type PlaceOfBot = (db: Kysely<Schema>, botId: Expression<string>) => Expression<unknown>
+
 /**
- * Adds to a counter of a bot where it is; nothing if it was deleted. On the path of each message: one statement, which
- * also tells whether there are quotas to look at.
+ * Makes the statement that adds to a counter of a bot where it is; nothing if it was deleted. On the path of each message,
+ * so that it also tells whether there are quotas to look at.
  */
-export const addToDay = prepared<Count>()((db, p, dialect) =>
-  db
-    .insertInto('usage_days')
-    .columns(['workspace_id', 'bot_id', 'kind', 'day', 'shard', 'value'])
-    .expression(
-      db
-        .selectFrom('bots')
-        .select([
-          'workspace_id',
-          'id',
-          sql<string>`cast(${p('kind')} as text)`.as('kind'),
-          sql<string>`cast(${p('day')} as text)`.as('day'),
-          dialect.writerNumber.as('shard'),
-          sql<number>`cast(${p('value')} as bigint)`.as('value'),
-        ])
-        .where('id', '=', p('botId')),
-    )
-    .onConflict((conflict) =>
-      conflict
-        .columns(['workspace_id', 'bot_id', 'kind', 'day', 'shard'])
-        .doUpdateSet({ value: sql`usage_days.value + excluded.value` }),
-    )
-    .returning([
-      'workspace_id as workspaceId',
-      sql<number>`case when exists (
-        select 1 from usage_quotas
-        where usage_quotas.workspace_id = usage_days.workspace_id
-          and usage_quotas.bot_id in ('', usage_days.bot_id) and usage_quotas.type = 'invocation_calls'
-      ) then 1 else 0 end`.as('hasQuota'),
-    ]),
-)
+export function createAddToDay(placeOf: PlaceOfBot) {
+  return prepared<Count>()((db, p, dialect) =>
+    db
+      .insertInto('usage_days')
+      .columns(['workspace_id', 'bot_id', 'kind', 'day', 'shard', 'value'])
+      .expression(sql`
+        select
+          place.workspace_id, cast(${p('botId')} as text), cast(${p('kind')} as text),
+          cast(${p('day')} as text), ${dialect.writerNumber}, cast(${p('value')} as bigint)
+        from ${placeOf(db, p('botId'))} as place where true`)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['workspace_id', 'bot_id', 'kind', 'day', 'shard'])
+          .doUpdateSet({ value: sql`usage_days.value + excluded.value` }),
+      )
+      .returning([
+        'workspace_id as workspaceId',
+        sql<number>`case when exists (
+          select 1 from usage_quotas
+          where usage_quotas.workspace_id = usage_days.workspace_id
+            and usage_quotas.bot_id in ('', usage_days.bot_id) and usage_quotas.type = 'invocation_calls'
+        ) then 1 else 0 end`.as('hasQuota'),
+      ]),
+  )
+}
 
 /** A workspace, or one of its bots. */
 export interface UsageOwner {
@@ -143,7 +140,7 @@ export async function deleteMonths(tx: Tx, owner?: UsageOwner): Promise<void> {
 }
 
 export interface QuotaRow extends UsageOwner {
-  type: QuotaType
+  type: string
   value: number
 }
 
@@ -166,14 +163,14 @@ export async function listQuotas(
 export async function listQuotasOfBots(
   db: Db,
   workspaceId: string,
-  type: UsageType,
+  type: string,
 ): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('usage_quotas')
     .select(['bot_id', 'value'])
     .where('workspace_id', '=', workspaceId)
     .where('bot_id', '<>', '')
-    .where('type', '=', type as QuotaType)
+    .where('type', '=', type)
     .execute()
   return new Map(rows.map(({ bot_id, value }) => [bot_id, Number(value)]))
 }
@@ -182,7 +179,7 @@ export async function listQuotasOfBots(
 export async function putQuota(
   tx: Tx,
   { workspaceId, botId }: UsageOwner,
-  type: QuotaType,
+  type: string,
   value: number | undefined,
 ): Promise<void> {
   if (value === undefined) {
@@ -233,122 +230,38 @@ export async function deleteOfWorkspace(tx: Tx, workspaceId: string): Promise<vo
   }
 }
 
-/** Expressions for what a workspace has now. */
-function levelsOf(workspaceId: Expression<string>): Record<StoredLevel, Expression<number>> {
-  const owned = (table: string, condition = sql`true`) =>
-    sql<number>`(select count(*) from ${sql.table(table)} as owned where owned.workspace_id = ${workspaceId} and ${condition})`
-  const used = (column: string) =>
-    sql<number>`coalesce((select ${sql.ref(column)} from file_usage where file_usage.workspace_id = ${workspaceId}), 0)`
-  return {
-    bots: owned('bots'),
-    always_alive: owned('bots', sql`owned.always_alive = 1`),
-    members: owned('workspace_members'),
-    integrations: owned('integrations'),
-    storage: used('storage_bytes'),
-    vectors: used('vector_bytes'),
-    indexed_files: sql<number>`coalesce((
-      select sum(indexed_files) from bot_file_usage join bots on bots.id = bot_file_usage.bot_id
-      where bots.workspace_id = ${workspaceId}
-    ), 0)`,
-  }
+/** What a workspace or a bot has on a day. */
+export interface Level {
+  /** Empty for the whole workspace. */
+  botId: string
+  kind: StoredLevel
+  value: number
 }
 
-/** The columns with what a bot has now; the other levels are those of workspaces. */
-const botColumns = {
-  storage: 'storage_bytes',
-  vectors: 'vector_bytes',
-  indexed_files: 'indexed_files',
-} as const satisfies Partial<Record<StoredLevel, string>>
-
-/** Whether single bots have a level of this kind. */
-export function isOfBots(kind: UsageKind): kind is keyof typeof botColumns {
-  return Object.hasOwn(botColumns, kind)
-}
-
-/** What a workspace has now, or one of its bots. */
-export async function findLevel(
-  db: Db,
-  { workspaceId, botId }: UsageOwner,
-  kind: StoredLevel,
-): Promise<number> {
-  if (botId !== '') return (await listLevelsOfBots(db, workspaceId, kind)).get(botId) ?? 0
-  const level = levelsOf(sql`cast(${workspaceId} as text)`)[kind]
-  const { rows } = await sql<{ value: number }>`select ${level} as value`.execute(db)
-  return Number(rows[0]?.value ?? 0)
-}
-
-/** What the bots of a workspace have now; those that have nothing are left out. */
-export async function listLevelsOfBots(
-  db: Db,
+/** Stores what a workspace and its bots have on a day, in place of what was stored. */
+export async function putLevels(
+  tx: Tx,
   workspaceId: string,
-  kind: UsageKind,
-): Promise<Map<string, number>> {
-  if (!isOfBots(kind)) return new Map()
-  const column = botColumns[kind]
-  const rows = await db
-    .selectFrom('bot_file_usage')
-    .innerJoin('bots', 'bots.id', 'bot_file_usage.bot_id')
-    .select(['bot_file_usage.bot_id', `bot_file_usage.${column} as value`])
-    .where('bots.workspace_id', '=', workspaceId)
-    .where(`bot_file_usage.${column}`, '>', 0)
+  day: string,
+  levels: readonly Level[],
+): Promise<void> {
+  const rows = levels.map(({ botId, kind, value }) => ({
+    workspace_id: workspaceId,
+    bot_id: botId,
+    kind,
+    day,
+    shard: 0,
+    value,
+  }))
+  await tx
+    .insertInto('usage_days')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['workspace_id', 'bot_id', 'kind', 'day', 'shard'])
+        .doUpdateSet({ value: sql`excluded.value` }),
+    )
     .execute()
-  return new Map(rows.map(({ bot_id, value }) => [bot_id, Number(value)]))
-}
-
-/** Stores what some workspaces behind an id have on a day. @returns the last of them; undefined if there was none */
-export async function storeLevelsOfWorkspaces(
-  tx: Tx,
-  after: string,
-  limit: number,
-  day: string,
-): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`
-    select id from workspaces where id > ${after} order by id limit ${limit}`.execute(tx)
-  const last = rows.at(-1)?.id
-  if (last === undefined) return undefined
-  const levels = levelsOf(sql`places.id`)
-  for (const [kind, value] of Object.entries(levels)) {
-    await putLevels(
-      tx,
-      sql`
-        select places.id, '', cast(${kind} as text), cast(${day} as text), 0, ${value}
-        from workspaces as places where places.id > ${after} and places.id <= ${last}`,
-    )
-  }
-  return last
-}
-
-/** Stores what some bots behind an id have on a day. @returns the last of them; undefined if there was none */
-export async function storeLevelsOfBots(
-  tx: Tx,
-  after: string,
-  limit: number,
-  day: string,
-): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`
-    select bot_id as id from bot_file_usage where bot_id > ${after} order by bot_id limit ${limit}`.execute(
-    tx,
-  )
-  const last = rows.at(-1)?.id
-  if (last === undefined) return undefined
-  for (const [kind, column] of Object.entries(botColumns)) {
-    await putLevels(
-      tx,
-      sql`
-        select bots.workspace_id, bots.id, cast(${kind} as text), cast(${day} as text), 0, ${sql.ref(column)}
-        from bot_file_usage join bots on bots.id = bot_file_usage.bot_id
-        where bot_file_usage.bot_id > ${after} and bot_file_usage.bot_id <= ${last}`,
-    )
-  }
-  return last
-}
-
-async function putLevels(tx: Tx, select: Expression<unknown>): Promise<void> {
-  await sql`
-    insert into usage_days (workspace_id, bot_id, kind, day, shard, value) ${select}
-    on conflict (workspace_id, bot_id, kind, day, shard) do update set value = excluded.value`.execute(
-    tx,
-  )
 }
 
 /** Adds up the rows of a day to one for each counter: its writers have ended. */
@@ -396,4 +309,121 @@ export async function deleteOldDays(tx: Tx, limit: number, before: string): Prom
       select workspace_id, bot_id, kind, day, shard from usage_days where day < ${before} limit ${limit}
     )`.execute(tx)
   return Number(result.numAffectedRows ?? 0)
+}
+
+/** The days of a workspace that are read. */
+export interface DayFilter {
+  workspaceId: string
+  kinds: readonly UsageKind[]
+  /** First and last day. */
+  first: string
+  last: string
+  /** Which rows: those of the whole workspace, those of the bots that are seen, or those of one. */
+  of: 'workspace' | BotReach
+}
+
+function daysOf(db: Db, { workspaceId, kinds, first, last, of }: DayFilter) {
+  const query = db
+    .selectFrom('usage_days')
+    .where('workspace_id', '=', workspaceId)
+    .where('kind', 'in', kinds)
+    .where('day', '>=', first)
+    .where('day', '<=', last)
+  if (of === 'workspace') return query.where('bot_id', '=', '')
+  if (of.kind === 'only') return query.where('bot_id', '=', of.botId)
+  if (of.kind === 'except') return query.where('bot_id', 'not in', ['', ...of.botIds])
+  return query.where('bot_id', '<>', '')
+}
+
+/** The sums of days, the last one first. */
+export async function sumByDay(
+  db: Db,
+  filter: DayFilter,
+): Promise<{ day: string; value: number }[]> {
+  const rows = await daysOf(db, filter)
+    .select(({ fn }) => ['day', fn.sum<number>('value').as('value')])
+    .groupBy('day')
+    .orderBy('day', 'desc')
+    .execute()
+  return rows.map(({ day, value }) => ({ day, value: Number(value) }))
+}
+
+/** The sums of bots. */
+export async function sumByBot(db: Db, filter: DayFilter): Promise<Map<string, number>> {
+  const rows = await daysOf(db, filter)
+    .select(({ fn }) => ['bot_id', fn.sum<number>('value').as('value')])
+    .groupBy('bot_id')
+    .execute()
+  return new Map(rows.map(({ bot_id, value }) => [bot_id, Number(value)]))
+}
+
+/** The last value of each bot. */
+export async function lastByBot(db: Db, filter: DayFilter): Promise<Map<string, number>> {
+  const rows = await daysOf(db, filter)
+    .select(['bot_id', 'value'])
+    .where('day', '=', ({ selectFrom }) =>
+      selectFrom('usage_days as later')
+        .select(({ fn }) => fn.max('later.day').as('day'))
+        .whereRef('later.workspace_id', '=', 'usage_days.workspace_id')
+        .whereRef('later.bot_id', '=', 'usage_days.bot_id')
+        .whereRef('later.kind', '=', 'usage_days.kind')
+        .where('later.day', '>=', filter.first)
+        .where('later.day', '<=', filter.last),
+    )
+    .execute()
+  return new Map(rows.map(({ bot_id, value }) => [bot_id, Number(value)]))
+}
+
+/** Days and bots, the last day first. */
+export async function pageDays(
+  db: Db,
+  filter: DayFilter,
+  page: PageRequest<'day'>,
+): Promise<Page<{ day: string; id: string; value: number }>> {
+  const sums = daysOf(db, filter)
+    .select(({ fn }) => ['day', 'bot_id as id', fn.sum<number>('value').as('value')])
+    .groupBy(['day', 'bot_id'])
+    .having(({ fn }) => fn.sum('value'), '>', 0)
+  const { rows, nextToken } = await paginate(
+    db.selectFrom(sums.as('sums')).select(['day', 'id', 'value']),
+    page,
+  )
+  return { rows: rows.map((row) => ({ ...row, value: Number(row.value) })), nextToken }
+}
+
+/** The values of all kinds on one day. */
+export async function listDay(
+  db: Db,
+  workspaceId: string,
+  day: string,
+): Promise<{ botId: string; kind: string; value: number }[]> {
+  const rows = await db
+    .selectFrom('usage_days')
+    .select(({ fn }) => ['bot_id as botId', 'kind', fn.sum<number>('value').as('value')])
+    .where('workspace_id', '=', workspaceId)
+    .where('day', '=', day)
+    .groupBy(['bot_id', 'kind'])
+    .orderBy('bot_id')
+    .orderBy('kind')
+    .execute()
+  return rows.map((row) => ({ ...row, value: Number(row.value) }))
+}
+
+/** The days of a range on which something is stored of a workspace, the first one first. */
+export async function listDays(
+  db: Db,
+  workspaceId: string,
+  first: string,
+  last: string,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('usage_days')
+    .select('day')
+    .distinct()
+    .where('workspace_id', '=', workspaceId)
+    .where('day', '>=', first)
+    .where('day', '<=', last)
+    .orderBy(sql`day`)
+    .execute()
+  return rows.map(({ day }) => day)
 }
