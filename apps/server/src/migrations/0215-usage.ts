@@ -37,6 +37,9 @@ export const usage: Migration = {
       .addColumn('value', 'integer', (column) => column.notNull())
       .addPrimaryKeyConstraint('usage_quotas_key', ['workspace_id', 'bot_id', 'type'])
       .execute()
+    for (const table of ['usage_months', 'usage_quotas']) {
+      await db.schema.createIndex(`${table}_by_bot`).on(table).column('bot_id').execute()
+    }
     await db.schema
       .createTable('bot_file_usage')
       .addColumn('bot_id', 'text', (column) => column.primaryKey())

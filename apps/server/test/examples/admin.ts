@@ -188,9 +188,7 @@ export const adminExamples: Examples = {
   listWorkspaceLimits: byId(({ workspaceId }) => workspaceId),
   getUsage: asked(({ botId }) => botId),
   getMultipleUsages: {
-    request: ({ botId, workspaceId }) => ({
-      query: { types: 'storage_count', ids: [botId, workspaceId] },
-    }),
+    request: ({ botId }) => ({ query: { types: 'storage_count', ids: botId } }),
     foreign: 'ResourceNotFound',
   },
   listUsageHistory: asked(({ workspaceId }) => workspaceId),

@@ -10,6 +10,7 @@ type AnyDatabase = Kysely<Record<string, Record<string, unknown>>>
 const deletedOtherwise = new Set([
   // By age.
   'events',
+  'usage_days',
   // With the upload that they are parts of, and with the vectors that the engine has.
   'content_parts',
   'semantic_spaces',

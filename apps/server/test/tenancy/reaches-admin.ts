@@ -42,8 +42,6 @@ export const adminReaches: Reaches = {
     client.listWorkspaceConversations({ afterId: conversationId }),
   listWorkspaceLimits: (client, { workspaceId }) => client.listWorkspaceLimits({ id: workspaceId }),
   getUsage: (client, { botId }) => client.getUsage({ id: botId, type: 'message_count' }),
-  getMultipleUsages: (client, { botId }) =>
-    client.getMultipleUsages({ ids: [botId], types: ['message_count'] }),
   listUsageHistory: (client, { workspaceId }) =>
     client.listUsageHistory({ id: workspaceId, type: 'message_count' }),
   listUsageActivity: (client, { botId }) =>

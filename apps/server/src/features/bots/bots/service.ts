@@ -55,7 +55,7 @@ declare module '../../../platform/domain-events.js' {
     /** A bot or one of its installations was changed or removed: caches of it are stale. */
     'bot.changed': { botId: string }
     /** A bot was deleted; a later job deletes its rows. */
-    'bot.removed': { botId: string; workspaceId: string }
+    'bot.removed': { botId: string }
     /** A bot is about to move to another workspace; subscribers add the hashes of its code, which is copied before. */
     'bot.transferring': { botId: string; bundles: Set<string> }
     /** A bot moves to another workspace; subscribers move their rows of it. Its row is moved and locked. */
@@ -281,7 +281,7 @@ async function removeBotIn(
   await deps.installing.removeOf(tx, id, workspaceId)
   const runAt = deps.clock.now() + purgeDelay
   await deps.queue.enqueue(tx, { kind: purgeBotJob, key: id, payload: { botId: id }, runAt })
-  await deps.domainEvents.raise(tx, 'bot.removed', { botId: id, workspaceId })
+  await deps.domainEvents.raise(tx, 'bot.removed', { botId: id })
   await raiseChanged(deps, tx, id)
   return true
 }

@@ -115,8 +115,7 @@ export function createMetering(deps: Deps): Feature & { meter: Meter } {
     ],
     on: {
       'bot.transferred': (tx, { botId, from, to }) => store.moveQuotas(tx, botId, { from, to }),
-      'bot.removed': (tx, { botId, workspaceId }) =>
-        store.deleteQuotasOfBot(tx, workspaceId, botId),
+      'bot.removed': (tx, { botId }) => store.deleteQuotasOfBot(tx, botId),
       'workspace.removed': (tx, { workspaceId }) => store.deleteOfWorkspace(tx, workspaceId),
     },
     start: async () => running.start(),

@@ -214,13 +214,9 @@ export async function moveQuotas(
     .execute()
 }
 
-export async function deleteQuotasOfBot(tx: Tx, workspaceId: string, botId: string): Promise<void> {
+export async function deleteQuotasOfBot(tx: Tx, botId: string): Promise<void> {
   for (const table of ['usage_quotas', 'usage_months'] as const) {
-    await tx
-      .deleteFrom(table)
-      .where('workspace_id', '=', workspaceId)
-      .where('bot_id', '=', botId)
-      .execute()
+    await tx.deleteFrom(table).where('bot_id', '=', botId).execute()
   }
 }
 
