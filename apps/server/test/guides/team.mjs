@@ -19,6 +19,15 @@ export async function limit({ client, botId, accountId }) {
   // #endregion
 }
 
+export async function quota({ client, botId }) {
+  // #region quota
+  await client.setBotQuota({ id: botId, type: 'invocation_calls', value: 10_000 })
+  const { usage } = await client.getUsage({ id: botId, type: 'invocation_calls' })
+  // { period: '2026-03', value: 37, quota: 10000, ... }
+  // #endregion
+  return usage
+}
+
 export async function readingToken({ api, token, workspaceId }) {
   // #region token
   const response = await fetch(`${api}/v1/admin/account/pats`, {

@@ -141,7 +141,7 @@ it('code of the first steps, of compatibility and of errors runs', async () => {
 })
 
 it('code of the guide to teams invites, limits a bot and makes a token', async () => {
-  const { invite, limit, readingToken } = await partsOf('team')
+  const { invite, limit, quota, readingToken } = await partsOf('team')
   const { admin, botId } = await made()
   const { token, workspaceId, url } = server()
   const member = await invite({ client: admin })
@@ -156,6 +156,7 @@ it('code of the guide to teams invites, limits a bot and makes a token', async (
   const { account } = await server().client().getAccount()
   await limit({ client: admin, botId, accountId: account.id })
   expect(await idsOf()).not.toContain(botId)
+  expect(await quota({ client: admin, botId })).toMatchObject({ quota: 10_000 })
 
   const pat = await readingToken({ api: url, token, workspaceId })
   expect(pat).toMatchObject({ readOnly: true, workspaceId })
