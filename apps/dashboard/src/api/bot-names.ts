@@ -26,7 +26,7 @@ export function useBotNames() {
   const chunks = Array.from({ length: Math.ceil(wanted.length / maxIds) }, (_, at) =>
     wanted.slice(at * maxIds, (at + 1) * maxIds),
   )
-  const names = useQueries({
+  const { names, answered } = useQueries({
     queries: chunks.map((ids) => ({
       ...read({ workspaceId }, 'listBots', { ids: [...ids], pageSize: 100 }),
       staleTime: 60_000,
@@ -60,15 +60,28 @@ export function useBotNames() {
     },
     [known, isPending],
   )
-  return { bots, isPending, error, refetch, nameOf, hasMore: data?.meta.nextToken !== undefined }
+  /** Whether a bot of which `nameOf` was asked is not there, or not for the reader. */
+  const isGone = (id: string) =>
+    !known.has(id) && answered[Math.floor(wanted.indexOf(id) / maxIds)] === true
+  const hasMore = data?.meta.nextToken !== undefined
+  return { bots, isPending, error, refetch, nameOf, isGone, hasMore }
 }
 
 interface Named {
   data: { bots: readonly { id: string; name: string }[] } | undefined
+  isPlaceholderData: boolean
 }
 
-function combineNames(results: readonly Named[]): readonly (readonly [string, string])[] {
-  return results.flatMap(({ data }) => data?.bots.map(({ id, name }) => [id, name] as const) ?? [])
+/** The names that were found, and for each request whether it is answered. */
+function combineNames(results: readonly Named[]) {
+  return {
+    names: results.flatMap(
+      ({ data }) => data?.bots.map(({ id, name }) => [id, name] as const) ?? [],
+    ),
+    answered: results.map(
+      ({ data, isPlaceholderData }) => data !== undefined && !isPlaceholderData,
+    ),
+  }
 }
 
 /**
