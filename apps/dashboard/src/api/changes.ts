@@ -5,6 +5,7 @@ type OperationId = keyof Client
 const lists = ['listFiles', 'listFileFolders', 'listFileTags'] as const
 const files = [...lists, 'getFile', 'listFilePassages'] as const
 const cases = ['listEvaluationCases', 'getEvaluationSet', 'listEvaluationSets'] as const
+const quotas = ['getMultipleUsages'] as const
 
 /**
  * The queries whose results each operation changes. The query of a deleted object is not among them: an
@@ -52,6 +53,9 @@ export const changes = {
   importEvaluationCases: cases,
   startEvaluationRun: ['listEvaluationRuns'],
   deleteEvaluationRun: ['listEvaluationRuns'],
+
+  setWorkspaceQuota: quotas,
+  setBotQuota: quotas,
 
   resolveErrors: ['getOverview'],
   reopenErrors: ['getOverview'],

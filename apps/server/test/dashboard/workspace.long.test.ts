@@ -75,7 +75,7 @@ describe.skipIf(browserPath === undefined)(`the screen of the workspace ${title}
   it('shows the limits with what is used of them', async () => {
     const { page, open, faults, expectAccessible } = await openDashboard(server(), { width: 360 })
     await open('workspace?tab=limits')
-    await page.getByRole('heading', { name: 'In use' }).waitFor()
+    await page.getByRole('heading', { name: 'Limits of the server' }).waitFor()
     await page.getByRole('meter').first().waitFor()
     await expectAccessible()
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')

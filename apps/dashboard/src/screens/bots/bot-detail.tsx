@@ -1,3 +1,4 @@
+import { botQuotaTypes } from '@botstead/contract'
 import { useState } from 'react'
 import { useAddressSearch, usePathTo } from '../../api/address.js'
 import { useBot } from '../../api/bot.js'
@@ -12,12 +13,14 @@ import { Tabs } from '../../ui/tabs.js'
 import { describeTags } from '../../ui/tags.js'
 import { Time } from '../../ui/time.js'
 import { noteFailure } from '../../ui/toasts.js'
+import { botTypes } from '../../ui/usage/kinds.js'
+import { UsageView } from '../../ui/usage/usage-view.js'
 import { BotAccess } from './bot-access.js'
 import { BotIssues } from './bot-issues.js'
 import { BotKeys } from './bot-keys.js'
 import { BotSettings } from './bot-settings.js'
 import { BotVersions } from './bot-versions.js'
-import { type Bot, useBotActions } from './queries.js'
+import { type Bot, useBotActions, useSetQuota } from './queries.js'
 import { TalkToBot } from './talk-to-bot.js'
 import { BotWebchatTab } from './webchat/webchat.js'
 
@@ -29,6 +32,7 @@ const tabs = [
   { id: 'access', label: 'Access', permission: 'bots:manage' },
   { id: 'issues', label: 'Issues', permission: 'logs:read' },
   { id: 'versions', label: 'Versions', permission: 'bots:read' },
+  { id: 'usage', label: 'Usage', permission: 'bots:read' },
 ] as const
 
 /** An open bot. */
@@ -61,6 +65,8 @@ export function BotDetail({ id }: { id: string }) {
         <BotIssues botId={bot.id} />
       ) : tab === 'versions' ? (
         <BotVersions botId={bot.id} />
+      ) : tab === 'usage' ? (
+        <BotUsage botId={bot.id} />
       ) : (
         <Overview bot={bot} />
       )}
@@ -148,5 +154,19 @@ function Overview({ bot }: { bot: Bot }) {
       />
       {chatAddress !== undefined && <TalkToBot chatAddress={chatAddress} />}
     </>
+  )
+}
+
+/** What the bot uses, and its quotas. */
+function BotUsage({ botId }: { botId: string }) {
+  const setQuota = useSetQuota(botId)
+  const mayManage = useMay()('bots:manage')
+  return (
+    <UsageView
+      id={botId}
+      types={botTypes}
+      limited={botQuotaTypes}
+      setQuota={mayManage ? setQuota : undefined}
+    />
   )
 }

@@ -1,7 +1,8 @@
-import { permissionsOf } from '@botstead/contract'
+import { type botQuotaTypes, permissionsOf } from '@botstead/contract'
 import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import { useScope } from '../../api/address.js'
 import { call, change, list, read, useFurtherPages } from '../../api/queries.js'
+import type { SetQuota } from '../../api/usage.js'
 
 type Client = import('@botstead/contract').Client
 type UpdateBot = Omit<NonNullable<Parameters<Client['updateBot']>[0]>, 'id'>
@@ -152,6 +153,15 @@ export function useAllowlistActions(botId: string) {
     input: Omit<Parameters<Client['updateBotAllowlist']>[0], 'botId'>,
   ): Promise<void> => {
     await change({ workspaceId }, 'updateBotAllowlist', { botId, ...input })
+  }
+}
+
+/** Sets a quota of a bot, or removes it with null; rejects with the refusal of the server. */
+export function useSetQuota(id: string): SetQuota<(typeof botQuotaTypes)[number]> {
+  const { workspaceId } = useScope()
+  return async (type, value) => {
+    const { quota } = await change({ workspaceId }, 'setBotQuota', { id, type, value })
+    return quota.value
   }
 }
 

@@ -1,18 +1,17 @@
 import { formatBytes, formatNumber } from '../../ui/numbers.js'
-import { ItemList, Pane, Part } from '../../ui/part.js'
-import { ErrorPanel, Skeleton } from '../../ui/states.js'
+import { ItemList, Part } from '../../ui/part.js'
+import { Unread } from '../../ui/states.js'
 import { useLimits } from './queries.js'
 import styles from './workspace.module.css'
 
-/** The limits of the workspace with what is used of them. */
+/** The limits that the server sets, with what is used of them, and numbers that have no limit. */
 export function Limits() {
   const { data, error, refetch } = useLimits()
   const limits = data?.limits ?? []
   return (
-    <Pane>
-      {error !== null && <ErrorPanel error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton />}
-      <Part title="In use">
+    <>
+      <Part title="Limits of the server" hint="The operator of the server sets these limits.">
+        {data === undefined && <Unread error={error} refetch={refetch} />}
         <ItemList
           items={limits.filter(({ used }) => used !== undefined)}
           idOf={({ name }) => name}
@@ -64,7 +63,7 @@ export function Limits() {
           })}
         />
       </Part>
-    </Pane>
+    </>
   )
 }
 

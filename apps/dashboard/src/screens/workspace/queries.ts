@@ -1,8 +1,15 @@
-import { type Client, type Role, toApiError } from '@botstead/contract'
+import {
+  type Client,
+  type quotaTypes,
+  type Role,
+  toApiError,
+  type UsageType,
+} from '@botstead/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { type Search, useScope } from '../../api/address.js'
 import { fetchFromServer, headersOf, serverUrl } from '../../api/client.js'
 import { call, change, list, read } from '../../api/queries.js'
+import type { SetQuota } from '../../api/usage.js'
 
 type UpdateWorkspace = Omit<NonNullable<Parameters<Client['updateWorkspace']>[0]>, 'id'>
 
@@ -73,13 +80,7 @@ export function useAudit(filter: AuditFilter) {
 export function useAuditExport() {
   const { workspaceId } = useScope()
   return async (filter: AuditFilter, format: 'csv' | 'jsonl'): Promise<Blob> => {
-    const query = new URLSearchParams({ ...given(filter), format })
-    const path = `/v1/admin/workspaces/${encodeURIComponent(workspaceId)}/audit-records/export?${query}`
-    const response = await fetchFromServer(serverUrl + path, {
-      headers: headersOf({ workspaceId }),
-    })
-    if (!response.ok) throw toApiError(response.status, await response.text())
-    return await response.blob()
+    return await download(workspaceId, 'audit-records/export', { ...given(filter), format })
   }
 }
 
@@ -87,6 +88,50 @@ function given(filter: AuditFilter): Record<string, string> {
   return Object.fromEntries(
     Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
+}
+
+/** Reads the usage of the bots in some days, such as `2026-03-01`, to its end. */
+export function useUsageExport() {
+  const { workspaceId } = useScope()
+  return async (days: { dateFrom: string; dateUntil: string }): Promise<Blob> =>
+    await download(workspaceId, 'usages/export', days)
+}
+
+/** Reads a download of the workspace to its end. */
+async function download(
+  workspaceId: string,
+  path: string,
+  query: Record<string, string>,
+): Promise<Blob> {
+  const address = `${serverUrl}/v1/admin/workspaces/${encodeURIComponent(workspaceId)}/${path}`
+  const response = await fetchFromServer(`${address}?${new URLSearchParams(query)}`, {
+    headers: headersOf({ workspaceId }),
+  })
+  if (!response.ok) throw toApiError(response.status, await response.text())
+  return await response.blob()
+}
+
+/** The bots that used something in a month, those that used most first. */
+export function useUsageByBot(type: UsageType, period: string) {
+  const { workspaceId } = useScope()
+  return useQuery({
+    ...read({ workspaceId }, 'breakDownWorkspaceUsageByBot', { id: workspaceId, type, period }),
+    // That of another type has another unit.
+    placeholderData: undefined,
+  })
+}
+
+/** Sets a quota of the workspace, or removes it with null; rejects with the refusal of the server. */
+export function useSetQuota(): SetQuota<(typeof quotaTypes)[number]> {
+  const { workspaceId } = useScope()
+  return async (type, value) => {
+    const { quota } = await change({ workspaceId }, 'setWorkspaceQuota', {
+      id: workspaceId,
+      type,
+      value,
+    })
+    return quota.value
+  }
 }
 
 /** The limits of the workspace with what is used of them. */
