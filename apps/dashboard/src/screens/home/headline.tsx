@@ -1,16 +1,21 @@
 import { Link } from '@tanstack/react-router'
-import { CircleAlert, CircleCheck } from 'lucide-react'
+import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react'
 import { usePathTo, useScope } from '../../api/address.js'
+import type { Usage } from '../../api/usage.js'
 import { Time } from '../../ui/time.js'
+import { formatUsage, kindOf } from '../../ui/usage/kinds.js'
+import { completionOf } from '../../ui/usage/quotas.js'
+import { UsedPart } from '../../ui/usage/used-part.js'
 import styles from './home.module.css'
 import { type Overview, useDegraded } from './queries.js'
+import { linkOfUsage } from './targets.js'
 import { troublesOf } from './worst.js'
 
 /** Whether everything is all right: a green sentence, or the worst thing with a link to it. */
-export function Headline({ overview }: { overview: Overview }) {
+export function Headline({ overview, usages }: { overview: Overview; usages: readonly Usage[] }) {
   const { workspaceId } = useScope()
   const pathTo = usePathTo()
-  const troubles = troublesOf(overview, useDegraded(overview), workspaceId, pathTo)
+  const troubles = troublesOf(overview, useDegraded(overview), usages, workspaceId, pathTo)
   const [worst, ...others] = troubles
   if (worst === undefined) {
     return (
@@ -44,6 +49,37 @@ export function Headline({ overview }: { overview: Overview }) {
             ` ${others.length === 1 ? 'One more thing needs' : `${others.length} more things need`} attention.`}
         </p>
       </div>
+    </section>
+  )
+}
+
+/** Says which quotas are used up or nearly; nothing where none is. */
+export function Quotas({ usages }: { usages: readonly Usage[] }) {
+  const { workspaceId } = useScope()
+  const pathTo = usePathTo()
+  const shown = usages.flatMap((usage) => {
+    const completion = completionOf(usage)
+    return completion === undefined || completion.level === 'low' ? [] : [{ usage, completion }]
+  })
+  if (shown.length === 0) return null
+  return (
+    <section className={styles.quotas} role="status" aria-label="Quotas">
+      <TriangleAlert size={20} aria-hidden="true" />
+      <ul>
+        {shown.map(({ usage, completion }) => {
+          const { id, type, value, quota } = usage
+          return (
+            <li key={`${id} ${type}`}>
+              <Link {...linkOfUsage(usage, pathTo, workspaceId)}>
+                {kindOf(type).label}
+                {id !== workspaceId && ' of this bot'}: {formatUsage(type, value)} of{' '}
+                {formatUsage(type, quota)}
+              </Link>{' '}
+              <UsedPart completion={completion} />
+            </li>
+          )
+        })}
+      </ul>
     </section>
   )
 }

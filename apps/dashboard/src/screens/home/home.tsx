@@ -5,9 +5,9 @@ import { useRemembered } from '../../ui/remembered.js'
 import { Unread } from '../../ui/states.js'
 import { BotsHealth } from './bots-health.js'
 import { FirstSteps } from './first-steps.js'
-import { Headline } from './headline.js'
+import { Headline, Quotas } from './headline.js'
 import styles from './home.module.css'
-import { type Overview, useOverview } from './queries.js'
+import { type Overview, useOverview, useQuotaUsages } from './queries.js'
 import { RecentErrors } from './recent-errors.js'
 import { Waiting } from './waiting.js'
 
@@ -29,6 +29,7 @@ export function HomeScreen() {
 
 function Content({ overview }: { overview: Overview }) {
   const { botId } = useScope()
+  const usages = useQuotaUsages()
   const [isHidden, setHidden] = useRemembered('first steps are hidden', false)
   if (overview.status === 'empty') {
     return (
@@ -42,7 +43,8 @@ function Content({ overview }: { overview: Overview }) {
   const isNew = files === 0 || conversations === 0
   return (
     <div className={styles.content}>
-      <Headline overview={overview} />
+      <Headline overview={overview} usages={usages} />
+      <Quotas usages={usages} />
       {botId === undefined && <Waiting overview={overview} />}
       <BotsHealth bots={overview.bots} all={botId === undefined ? overview.counts.bots : 1} />
       <RecentErrors errors={overview.errors} />

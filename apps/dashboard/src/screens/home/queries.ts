@@ -1,8 +1,10 @@
-import type { Client } from '@botstead/contract'
+import { type Client, quotaTypes } from '@botstead/contract'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useScope } from '../../api/address.js'
 import { change, read } from '../../api/queries.js'
+import { type Usage, useUsages } from '../../api/usage.js'
 import { formatNumber } from '../../ui/numbers.js'
+import { monthOf } from '../../ui/usage/months.js'
 
 /** The state of the workspace. */
 export type Overview = Awaited<ReturnType<Client['getOverview']>>
@@ -44,6 +46,17 @@ export function useDegraded({ operator }: Overview): readonly Degraded[] {
     refetchInterval: lookEvery,
   })
   return query.data?.checks.filter(({ status }) => status === 'degraded') ?? []
+}
+
+/** Milliseconds between two looks at quotas, which fill slowly. */
+const quotasEvery = 60_000
+
+/** What the workspace, and the bot of the address, used this month of what can have a quota. */
+export function useQuotaUsages(): readonly Usage[] {
+  const { workspaceId, botId } = useScope()
+  const ids = [workspaceId, ...(botId === undefined ? [] : [botId])]
+  const { usages } = useUsages({ ids, types: quotaTypes, period: monthOf(Date.now()) }, quotasEvery)
+  return usages
 }
 
 /** The actions of a person on groups of errors; each rejects with the refusal of the server. */

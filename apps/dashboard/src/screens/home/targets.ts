@@ -1,3 +1,4 @@
+import type { Usage } from '../../api/usage.js'
 import type { ItemLink } from '../../ui/data-table.js'
 import type { ErrorGroup, Reason } from './queries.js'
 
@@ -16,6 +17,12 @@ export function linkOfReason({ kind, target }: Reason, workspaceId: string): Ite
   if (kind === 'receiver_paused' || kind === 'receiver_failing') return { to: pathOf('deliveries') }
   if (kind === 'files_failed') return { to: pathOf('files'), search: { status: 'failed' } }
   return { to: pathOf('bots', botId), search: kind === 'no_address' ? { tab: 'settings' } : {} }
+}
+
+/** The page with the usage of the workspace, or of a bot. */
+export function linkOfUsage({ id }: Usage, pathTo: PathTo, workspaceId: string): ItemLink {
+  const path = id === workspaceId ? pathTo('workspace') : pathTo('bots', id)
+  return { to: path, search: { tab: 'usage' } }
 }
 
 /** The link of a group of errors: to all of them if they can be listed, or else to the newest one. */

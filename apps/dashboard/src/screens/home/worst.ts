@@ -1,7 +1,10 @@
+import type { Usage } from '../../api/usage.js'
 import type { ItemLink } from '../../ui/data-table.js'
 import { formatBytes, formatNumber } from '../../ui/numbers.js'
+import { kindOf } from '../../ui/usage/kinds.js'
+import { completionOf } from '../../ui/usage/quotas.js'
 import type { Degraded, Overview, Reason } from './queries.js'
-import { linkOfReason } from './targets.js'
+import { linkOfReason, linkOfUsage } from './targets.js'
 
 /** Something that is wrong. */
 interface Trouble {
@@ -27,6 +30,7 @@ const order: readonly Reason['kind'][] = [
 export function troublesOf(
   overview: Overview,
   degraded: readonly Degraded[],
+  usages: readonly Usage[],
   workspaceId: string,
   pathTo: (...segments: string[]) => string,
 ): Trouble[] {
@@ -36,6 +40,16 @@ export function troublesOf(
       message: `The disk of the ${of} has only ${formatBytes(freeBytes)} left.`,
       action: 'Free some space, or give the server a larger disk: without space it stops writing.',
     }))
+  for (const usage of usages) {
+    const { label, whenFull } = kindOf(usage.type)
+    if (whenFull === undefined || completionOf(usage)?.level !== 'full') continue
+    const owner = usage.id === workspaceId ? 'the workspace' : 'the bot'
+    troubles.push({
+      message: `The quota of ${owner} is used up: ${label.toLowerCase()}.`,
+      action: whenFull,
+      link: linkOfUsage(usage, pathTo, workspaceId),
+    })
+  }
   const reasons = overview.bots
     .filter(({ status }) => status === 'attention')
     .flatMap(({ id, name, reasons }) => reasons.map((reason) => ({ ...reason, bot: name || id })))
