@@ -13,11 +13,13 @@ export type Role = (typeof roles)[number]
 /** Descriptions of the roles, for people who choose or have one. The table of permissions has the particulars. */
 export const roleTexts: Record<Role, string> = {
   viewer: 'Sees bots, conversations and files, and changes nothing.',
-  billing: 'Sees the workspace, its limits and its members. Nothing is charged here.',
+  billing: 'Sees the workspace, its usage, limits and members. Nothing is charged here.',
   developer:
     'Creates, changes and deploys bots; changes conversations and files; sees configuration, keys, logs and deliveries. Deletes only bots of their own.',
-  manager: 'As a developer; also deletes the bots of others, and decides who may see a bot.',
-  administrator: 'As a manager; also changes the workspace, and invites and removes members.',
+  manager:
+    'As a developer; also deletes the bots of others, sets quotas of bots, and decides who may see a bot.',
+  administrator:
+    'As a manager; also changes the workspace and its quotas, and invites and removes members.',
   owner: 'As an administrator; also makes others owners, and deletes the workspace.',
 }
 
@@ -39,8 +41,11 @@ interface PermissionEntry {
  * whole table of who may do what. Keys of bots and integrations have no role: they may do what their operations allow.
  */
 export const workspacePermissions = {
-  'workspace:read': { allows: 'see the workspace, its limits and the hub', roles: everyone },
-  'workspace:write': { allows: 'change the workspace', roles: administrators },
+  'workspace:read': {
+    allows: 'see the workspace, its usage, its limits and the hub',
+    roles: everyone,
+  },
+  'workspace:write': { allows: 'change the workspace and its quotas', roles: administrators },
   'workspace:delete': { allows: 'delete the workspace', roles: ['owner'] },
   'members:read': { allows: 'see the members and their roles', roles: everyone },
   'members:write': {
@@ -60,7 +65,7 @@ export const workspacePermissions = {
     roles: builders,
   },
   'bots:manage': {
-    allows: 'delete the bots of others, and decide which members may see a bot',
+    allows: 'delete the bots of others, set quotas of bots, and decide which members may see a bot',
     roles: managers,
   },
   'keys:read': { allows: 'list keys of bots and integrations', roles: builders },
