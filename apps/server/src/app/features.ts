@@ -527,7 +527,16 @@ function addWorkspaceViews(
       retentionMs: config.botLogRetentionMs,
     }),
   )
-  add(createLimits({ db, config, memberships, workspaces: workspaces.service, ...ofWorkspaces }))
+  add(
+    createLimits({
+      db,
+      clock: storage.clock,
+      config,
+      memberships,
+      workspaces: workspaces.service,
+      ...ofWorkspaces,
+    }),
+  )
   add(createInstallationList({ db, pager, addresses, ...ofWorkspaces }))
   add(createLogs({ ...storage, timers, log, readers, ...ofWorkspaces, standing }))
 }

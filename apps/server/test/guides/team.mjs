@@ -19,9 +19,17 @@ export async function limit({ client, botId, accountId }) {
   // #endregion
 }
 
-export async function quota({ client, botId }) {
+export async function quota({ api, token, workspaceId, client, botId }) {
   // #region quota
-  await client.setBotQuota({ id: botId, type: 'invocation_calls', value: 10_000 })
+  await fetch(`${api}/v1/admin/bots/${botId}/quota`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-workspace-id': workspaceId,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ type: 'invocation_calls', value: 10_000 }),
+  })
   const { usage } = await client.getUsage({ id: botId, type: 'invocation_calls' })
   // { period: '2026-03', value: 37, quota: 10000, ... }
   // #endregion

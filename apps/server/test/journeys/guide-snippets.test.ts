@@ -156,7 +156,9 @@ it('code of the guide to teams invites, limits a bot and makes a token', async (
   const { account } = await server().client().getAccount()
   await limit({ client: admin, botId, accountId: account.id })
   expect(await idsOf()).not.toContain(botId)
-  expect(await quota({ client: admin, botId })).toMatchObject({ quota: 10_000 })
+  expect(await quota({ api: url, token, workspaceId, client: admin, botId })).toMatchObject({
+    quota: 10_000,
+  })
 
   const pat = await readingToken({ api: url, token, workspaceId })
   expect(pat).toMatchObject({ readOnly: true, workspaceId })

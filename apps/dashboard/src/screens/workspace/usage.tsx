@@ -48,6 +48,7 @@ export function UsageTab() {
 const limitTypes: Record<string, UsageType> = {
   storage: 'storage_count',
   indexedStorage: 'knowledgebase_vector_storage',
+  calls: 'invocation_calls',
 }
 
 function useServerQuotas(): ServerQuotas {

@@ -8,6 +8,7 @@ const Limit = Type.Object(
       [
         'storage',
         'indexedStorage',
+        'calls',
         'bots',
         'integrations',
         'files',

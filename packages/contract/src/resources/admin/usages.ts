@@ -87,7 +87,11 @@ const Quota = Type.Object(
     value: quotaValue,
     type: OneOf([...knownTypes], 'What is limited.'),
   },
-  { title: 'Quota', description: 'The most that a workspace or a bot may use in a month.' },
+  {
+    title: 'Quota',
+    description:
+      'The most that a workspace or a bot may use in a month. Of months that are over, it is that of now.',
+  },
 )
 
 const usages = Type.Object({

@@ -4,6 +4,7 @@ import { limitSettings, serverSettings } from '../../../config/settings.js'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { notFound } from '../../../domain/refusals.js'
 import { route } from '../../../http/mount.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { UpTo } from '../../../platform/db/time-ranges.js'
 import type { BotsService } from '../../bots/bots/index.js'
@@ -13,10 +14,12 @@ import { sumMessages } from '../../conversations/messages/index.js'
 import type { Feature } from '../../feature.js'
 import { findFileUsage, sumFiles } from '../../files/index.js'
 import type { Memberships } from '../../tenancy/access/index.js'
+import { sumByDay } from '../../tenancy/metering/index.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 
 interface LimitsDeps {
   db: Db
+  clock: Clock
   config: Pick<Config, 'limits' | 'rateLimit'>
   workspaces: Pick<WorkspacesService, 'get'>
   memberships: Memberships
@@ -63,6 +66,7 @@ export function createLimits(deps: LimitsDeps): Feature {
         ...quota('indexedStorage', vectorQuotaBytes, usage.vector),
         limit: deps.config.limits.vectorQuotaBytes,
       },
+      ...(await calls(workspaceId)),
       exact('bots', 'Bots of the workspace that you may see.', botIds.length),
       exact('integrations', 'Integrations of the workspace.', integrationIds.length),
       await counted('files', 'Files of these bots.', sumFiles),
@@ -70,6 +74,23 @@ export function createLimits(deps: LimitsDeps): Feature {
       await counted('messages', 'Messages of these bots.', sumMessages),
       ...singleLimits(deps.config),
     ]
+  }
+
+  /** The quota of messages and events in a month, if the server has one. */
+  async function calls(workspaceId: string): Promise<Limit[]> {
+    const limit = deps.config.limits.callQuota
+    if (limit === undefined) return []
+    const { name: setting, meaning: description } = limitSettings.callQuota
+    const month = isoTime(deps.clock.now()).slice(0, 7)
+    const days = await sumByDay(db, {
+      workspaceId,
+      kinds: ['user_messages', 'events'],
+      first: `${month}-01`,
+      last: `${month}-31`,
+      of: { kind: 'all' },
+    })
+    const used = days.reduce((sum, { value }) => sum + value, 0)
+    return [{ name: 'calls', description, unit: 'count', used, isExact: true, limit, setting }]
   }
 
   return {

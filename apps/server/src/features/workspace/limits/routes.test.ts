@@ -7,6 +7,7 @@ describeEachEngine('the limits of a workspace', (engine) => {
   const server = useServer(engine, {
     BOTSTEAD_STORAGE_QUOTA_BYTES: '1kB',
     BOTSTEAD_RATE_LIMIT: '5000',
+    BOTSTEAD_CALL_QUOTA: '3',
   })
   let login: Awaited<ReturnType<typeof addAccount>>
   let client: ReturnType<ReturnType<typeof server>['client']>
@@ -55,6 +56,25 @@ describeEachEngine('the limits of a workspace', (engine) => {
     })
     await own.upsertFile({ key: 'three.txt', size: 300 })
     expect((await limitsOf()).get('storage')?.used).toBe(1000)
+  })
+
+  it('count messages and events of the month', async () => {
+    const owner = await addAccount(server())
+    const as = server().client(owner)
+    const { bot } = await as.createBot({})
+    const runtime = server().client({ ...owner, botId: bot.id })
+    const happen = () => runtime.createEvent({ type: 'noticed', payload: {} })
+    for (let at = 0; at < 3; at++) await happen()
+    await expect(happen()).rejects.toMatchObject({
+      type: 'QuotaExceeded',
+      message: expect.stringContaining('of the workspace'),
+    })
+    const { limits } = await as.listWorkspaceLimits({ id: owner.workspaceId })
+    expect(limits.find(({ name }) => name === 'calls')).toMatchObject({
+      used: 3,
+      limit: 3,
+      setting: 'BOTSTEAD_CALL_QUOTA',
+    })
   })
 
   it('are those of members only', async () => {
