@@ -124,6 +124,21 @@ describeInUsual('the code of a bot', () => {
     expect((await call()).pid).not.toBe(pid)
   })
 
+  it('ends with the reason that it wrote last, also after more lines than are read at once', async () => {
+    // Each of them has its part of the lines: half of them or less.
+    await deploy(program('return {}'))
+    const { call } = await deploy(
+      program(`
+        require('fs').writeSync(2, 'noise\\n'.repeat(80) + 'Error: no tea\\n')
+        process.exit(7)
+      `),
+    )
+    await expect(call()).rejects.toMatchObject({
+      type: 'Runtime',
+      message: expect.stringContaining('it ended with exit code 7: Error: no tea'),
+    })
+  })
+
   it('code that ended by itself is started again after a pause', async () => {
     const { call, logs } = await deploy(
       program('if (input.end) setTimeout(() => process.exit(7), 100); return { pid: process.pid }'),
@@ -151,8 +166,10 @@ describeInUsual('the code of a bot', () => {
 
   it('is ended when it uses too much memory, and harms nobody else', async () => {
     const other = await deploy(program('return { fine: true }'))
+    // Large pieces reach the limit within a moment of processor time: otherwise the server may take it for an endless
+    // loop on a machine that has none to spare.
     const { call, logs } = await deploy(
-      program('const all = []; for (;;) all.push(new Array(10000).fill({}))'),
+      program('const all = []; for (;;) all.push(new Array(1e6).fill(1))'),
     )
     await expect(call()).rejects.toMatchObject({ type: 'Runtime' })
     await eventually(async () =>

@@ -136,6 +136,43 @@ describe('the reader of the lines of a program', () => {
     expect(read).toBeLessThanOrEqual(120)
   })
 
+  it('reads lines in their order although the stream is resumed while a part of it waits', async () => {
+    const { time, share } = newShare(1e12, 20)
+    const stream = new PassThrough()
+    const read: string[] = []
+    const onLine = (line: string) => void read.push(line)
+    const over = readLines(stream, { share, maxBytes: 100, onLine, onFault: () => {} })
+    stream.write('a\nb\nc\nd')
+    await turn()
+    expect(read).toEqual(['a', 'b'])
+    // As Node does with the output of a process that ended.
+    stream.resume()
+    stream.end('e\nf')
+    await turn()
+    expect(read).toEqual(['a', 'b'])
+    time.advance(1000)
+    await over
+    expect(read).toEqual(['a', 'b', 'c', 'de', 'f'])
+  })
+
+  it('reads what waits for the budget when the stream is closed, and then is over', async () => {
+    const { time, share } = newShare(1e12, 20)
+    const stream = new PassThrough()
+    const read: string[] = []
+    const onLine = (line: string) => void read.push(line)
+    const over = readLines(stream, { share, maxBytes: 100, onLine, onFault: () => {} }).then(() =>
+      read.push('(over)'),
+    )
+    stream.write('a\nb\nc\nno whole line')
+    await turn()
+    stream.destroy()
+    await turn()
+    expect(read).toEqual(['a', 'b'])
+    time.advance(1000)
+    await over
+    expect(read).toEqual(['a', 'b', 'c', '(over)'])
+  })
+
   it('ends the stream at a line that the listener refuses, and reports it once', async () => {
     const { share } = newShare()
     const stream = new PassThrough()

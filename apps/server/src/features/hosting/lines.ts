@@ -17,7 +17,8 @@ export interface LineReading {
 /**
  * Reads the lines of a stream within a budget. Output beyond the budget stays in the pipe, and the program waits. Bytes
  * beyond the limit of a line are not kept.
- * @returns a promise that resolves when the stream was read to its end, or closed
+ * @returns a promise that resolves when the stream was read to its end, or closed and what came before was read. Never
+ * rejects, and does not resolve if the share is closed meanwhile
  */
 export function readLines(stream: Readable, reading: LineReading): Promise<void> {
   const { share, maxBytes, onLine } = reading
@@ -25,9 +26,11 @@ export function readLines(stream: Readable, reading: LineReading): Promise<void>
   let size = 0
   let cut = 0
   let isOver = false
-  /** Whether the stream has ended, and whether a part of it still waits for the budget. */
+  /** Whether the stream gives nothing more, and whether it was read to its end by then. */
+  let isClosed = false
   let hasEnded = false
-  let isWaiting = false
+  /** The part of the stream that waits for the budget. */
+  let waiting: Buffer | undefined
   let resolve = () => {}
 
   const onFault = (error: unknown) => {
@@ -72,24 +75,25 @@ export function readLines(stream: Readable, reading: LineReading): Promise<void>
 
   function later(rest: Buffer): void {
     stream.pause()
-    isWaiting = true
+    waiting = rest
     share.wait(
       guarded(onFault, () => {
-        if (isOver) return
-        isWaiting = false
+        const part = waiting
+        if (isOver || part === undefined) return
+        waiting = undefined
         stream.resume()
-        if (rest.length > 0) read(rest)
+        if (part.length > 0) read(part)
         finish()
       }),
     )
   }
 
-  /** A paused stream also emits `end`, if it has nothing more to read. */
+  /** A paused stream also emits `end` and `close`, if it has nothing more to read. */
   function finish(): void {
-    if (!hasEnded || isWaiting || isOver) return
+    if (!isClosed || waiting !== undefined || isOver) return
     isOver = true
     // The last line may have no end.
-    endLine()
+    if (hasEnded) endLine()
     resolve()
   }
 
@@ -99,19 +103,27 @@ export function readLines(stream: Readable, reading: LineReading): Promise<void>
       'data',
       guarded(onFault, (piece: Buffer) => {
         share.take({ bytes: piece.length })
-        read(piece)
+        if (waiting === undefined) read(piece)
+        else {
+          // Node resumes the output of a process that ended, although it was paused.
+          waiting = Buffer.concat([waiting, piece])
+          stream.pause()
+        }
       }),
     )
     stream.once(
       'end',
       guarded(onFault, () => {
+        isClosed = true
         hasEnded = true
         finish()
       }),
     )
     stream.on('error', () => {})
     stream.once('close', () => {
-      if (!hasEnded || isOver) resolve()
+      isClosed = true
+      finish()
+      if (isOver) resolve()
     })
   })
 }

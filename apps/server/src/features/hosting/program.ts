@@ -84,8 +84,8 @@ const keptErrorText = 4000
 /** Maximum bytes of a line that is written past the console of the program. */
 const maxLineBytes = 4000
 /**
- * Milliseconds in which the last output of a program that ended is read, and then its last reports: together less than
- * `endMs`.
+ * Milliseconds in which the last output of a program that ended is read from its pipes, and then what waits of it and of its
+ * reports for the budget: together less than `endMs`.
  */
 const lastOutputMs = 500
 /** Milliseconds within which a program whose connection broke has ended, if that is why. */
@@ -176,6 +176,8 @@ class RunningProgram {
   readonly #ofResponses: OutputShare
   readonly #held: ReturnType<ResponseMemory['open']>
   readonly #endWatch: () => void
+  /** Resolves when what it wrote past its console was read. */
+  readonly #lastOutput: Promise<unknown>
   readonly #starting = new AbortController()
   #errorText = ''
   /** The reason for which the server ended it. */
@@ -199,11 +201,13 @@ class RunningProgram {
     this.#endWatch = watchUsage(launched.usage, deps.memoryBytes, (reason) => this.#endFor(reason))
     const { stdout, stderr } = launched.process
     const reading = { share: this.#share, onFault: (error: unknown) => this.#refuse(error) }
-    readPrinted(stdout, reading, listener)
-    readErrors(stderr, reading, (text) => {
-      this.#errorText = (this.#errorText + text).slice(-keptErrorText)
-    })
-    this.ended = this.#untilEnd(this.#untilClosed())
+    this.#lastOutput = Promise.all([
+      readPrinted(stdout, reading, listener),
+      readErrors(stderr, reading, (text) => {
+        this.#errorText = (this.#errorText + text).slice(-keptErrorText)
+      }),
+    ])
+    this.ended = this.#untilEnd()
   }
 
   /** Resolves when the code is loaded, with the path of the socket. */
@@ -291,14 +295,12 @@ class RunningProgram {
     this.kill()
   }
 
-  /** Resolves when the process and its output have ended, with how it ended. */
-  async #untilClosed(): Promise<{ how: string; signal?: string | null }> {
+  /** Resolves when the process and its output have ended, or with the error of a process. */
+  async #untilClosed(): Promise<{ code: number | null; signal: string | null } | Error> {
     const { process: child } = this.#launched
     return await new Promise((resolve) => {
-      child.once('error', (error) => resolve({ how: error.message }))
-      child.once('close', (code, signal) => {
-        resolve({ how: endOf(code, signal, this.#errorText), signal })
-      })
+      child.once('error', resolve)
+      child.once('close', (code, signal) => resolve({ code, signal }))
       // Its output may be far beyond the budget, and the end must not wait until it is read.
       child.once('exit', () => {
         setTimeout(() => {
@@ -309,12 +311,15 @@ class RunningProgram {
     })
   }
 
-  async #untilEnd(closed: Promise<{ how: string; signal?: string | null }>): Promise<ProgramEnd> {
-    const { how, signal } = await closed
+  async #untilEnd(): Promise<ProgramEnd> {
+    const end = await this.#untilClosed()
     this.#endWatch()
-    await Promise.race([this.#lastReports, sleep(lastOutputMs)])
+    await Promise.race([Promise.all([this.#lastOutput, this.#lastReports]), sleep(lastOutputMs)])
     // It may wait for the budget, and would stay open.
     this.#channel?.destroy()
+    // Only now, because the reason of the end is among the last words of the program.
+    const how = end instanceof Error ? end.message : endOf(end.code, end.signal, this.#errorText)
+    const signal = end instanceof Error ? null : end.signal
     const reason = this.#fault ?? ((await this.#launched.ranOutOfMemory()) ? outOfMemory : how)
     this.#starting.abort(new StartError(reason))
     this.#share.close()
@@ -341,23 +346,27 @@ function sendOrder(
 type Reading = Pick<LineReading, 'share' | 'onFault'>
 
 /** Reads the output that a program writes past its console: always text, never a report. */
-function readPrinted(stream: Readable | null, reading: Reading, listener: OutputListener): void {
+async function readPrinted(
+  stream: Readable | null,
+  reading: Reading,
+  listener: OutputListener,
+): Promise<void> {
   if (stream === null) return
   const onLine = (line: string, cut: number) => {
     const message = cut > 0 ? `${line} … (${cut} more bytes)` : line
     listener.onLine({ level: 'info', message, about: {} })
   }
-  void readLines(stream, { ...reading, maxBytes: maxLineBytes, onLine })
+  await readLines(stream, { ...reading, maxBytes: maxLineBytes, onLine })
 }
 
-function readErrors(
+async function readErrors(
   stream: Readable | null,
   reading: Reading,
   onText: (text: string) => void,
-): void {
+): Promise<void> {
   if (stream === null) return
   const onLine = (line: string) => onText(`${line}\n`)
-  void readLines(stream, { ...reading, maxBytes: maxLineBytes, onLine })
+  await readLines(stream, { ...reading, maxBytes: maxLineBytes, onLine })
 }
 
 function endOf(code: number | null, signal: string | null, errorText: string): string {
