@@ -62,6 +62,8 @@ describe.skipIf(browserPath === undefined)(`the screen of deliveries ${title}`, 
     await server().client().updateBot({ id: botId, url: bots.as().url })
     await page.reload()
     await attempts.getByText('Attempt 1').waitFor()
+    // A list that is read after the replay does not have the row.
+    await page.getByRole('row').getByText('Failed').waitFor()
     await page.keyboard.press('r')
     await page.getByText('The delivery is sent again.').waitFor()
     await attempts.getByText('Attempt 2').waitFor()
@@ -92,6 +94,8 @@ describe.skipIf(browserPath === undefined)(`the screen of deliveries ${title}`, 
     await replays.waitFor({ state: 'detached' })
 
     await server().client().updateBot({ id: botId, url: bots.as().url })
+    // So that the replay lasts until the test has seen it in both pages.
+    await server().client().pauseDeliveries({ id: botId })
     await page.getByRole('button', { name: 'Replay…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Replay deliveries' })
     await dialog.getByRole('button', { name: 'Replay 3' }).waitFor()
@@ -103,8 +107,11 @@ describe.skipIf(browserPath === undefined)(`the screen of deliveries ${title}`, 
     await dialog.getByLabel('Failed').check()
     await dialog.getByRole('button', { name: 'Replay 3' }).click()
     await dialog.waitFor({ state: 'detached' })
+    await replays.getByText('3 of 3 replayed: 0 delivered, 3 waiting.').waitFor()
     await open('bots')
     await open('deliveries?status=failed', botId)
+    await replays.getByText('3 of 3 replayed: 0 delivered, 3 waiting.').waitFor()
+    await server().client().resumeDeliveries({ id: botId })
     await replays.getByText('3 of 3 replayed: 3 delivered.').waitFor()
     await page.getByText('No delivery matches all of these filters.').waitFor()
     await page.getByRole('button', { name: 'Clear the filters' }).click()
@@ -114,6 +121,10 @@ describe.skipIf(browserPath === undefined)(`the screen of deliveries ${title}`, 
 
   it('calls nothing failed any more that was replayed elsewhere: one by a command, all by a call, many as a job', async () => {
     const client = server().client()
+    const untilDone = (replayId: string) =>
+      eventually(async () => {
+        expect((await client.getDeliveryReplay({ replayId })).replay.state).toBe('done')
+      })
     const replays = [
       async (botId: string) => {
         const { deliveries } = await client.listDeliveries({ id: botId })
@@ -121,31 +132,63 @@ describe.skipIf(browserPath === undefined)(`the screen of deliveries ${title}`, 
           await client.replayDelivery({ id: botId, deliveryId })
         }
       },
-      (botId: string) => client.replayFailedDeliveries({ id: botId }),
-      (botId: string) => client.createDeliveryReplay({ botId }),
+      async (botId: string) => void (await client.replayFailedDeliveries({ id: botId })),
+      async (botId: string) => untilDone((await client.createDeliveryReplay({ botId })).replay.id),
     ]
-    await Promise.all(
-      replays.map(async (replay, at) => {
-        const { botId, write } = await addBot(server(), `Mended ${at}`, bots.as('refusing').url)
-        await write('one')
-        await untilFailed(server(), botId, 1)
-        const [list, conversations] = [await openDashboard(server()), await openDashboard(server())]
-        for (const { page } of [list, conversations]) await page.clock.install()
-        await list.open('deliveries?status=failed', botId)
-        await list.page.getByRole('row').getByText('Failed').waitFor()
-        await conversations.open('conversations?failed=yes', botId)
-        await conversations.page.getByRole('row').getByText('Failed').waitFor()
-        await client.updateBot({ id: botId, url: bots.as().url })
-        await replay(botId)
-        await untilFailed(server(), botId, 0)
-        server().clock.advance(5000)
-        await untilRefreshed(list.page, list.page.getByRole('row').getByText('Delivered'))
-        await untilRefreshed(list.page, list.page.getByRole('link', { name: 'Delivered 1' }))
-        const failed = conversations.page.getByRole('row').getByText('Failed')
-        await untilRefreshed(conversations.page, failed, 'detached')
-        expect([...list.faults, ...conversations.faults]).toEqual([])
-      }),
-    )
+    // A page that shows a replay while it runs reads its list again at the end, and the row leaves it.
+    let end = () => {}
+    const over = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const mended = replays.map(async (replay, at) => {
+      const { botId, write } = await addBot(server(), `Mended ${at}`, bots.as('refusing').url)
+      await write('one')
+      await untilFailed(server(), botId, 1)
+      const [list, conversations] = [await openDashboard(server()), await openDashboard(server())]
+      for (const { page } of [list, conversations]) await page.clock.install()
+      await list.page.route(/delivery-replays/, async (asked) => {
+        await over
+        await asked.continue()
+      })
+      await list.open('deliveries?status=failed', botId)
+      await list.page.getByRole('row').getByText('Failed').waitFor()
+      await conversations.open('conversations?failed=yes', botId)
+      await conversations.page.getByRole('row').getByText('Failed').waitFor()
+      await client.updateBot({ id: botId, url: bots.as().url })
+      await replay(botId)
+      await untilFailed(server(), botId, 0)
+      return { list, conversations }
+    })
+    const opened = await Promise.all(mended)
+    end()
+    server().clock.advance(5000)
+    for (const { list, conversations } of opened) {
+      await untilRefreshed(list.page, list.page.getByRole('row').getByText('Delivered'))
+      await untilRefreshed(list.page, list.page.getByRole('link', { name: 'Delivered 1' }))
+      const failed = conversations.page.getByRole('row').getByText('Failed')
+      await untilRefreshed(conversations.page, failed, 'detached')
+      expect([...list.faults, ...conversations.faults]).toEqual([])
+    }
+  })
+
+  it('shows a replay that began elsewhere, and reads the list again at its end', async () => {
+    const client = server().client()
+    const { botId, write } = await addBot(server(), 'Replayed', bots.as('refusing').url)
+    await write('one')
+    await untilFailed(server(), botId, 1)
+    const { page, open, faults } = await openDashboard(server())
+    await page.clock.install()
+    await open('deliveries?status=failed', botId)
+    await page.getByRole('row').getByText('Failed').waitFor()
+    await client.updateBot({ id: botId, url: bots.as().url })
+    await client.pauseDeliveries({ id: botId })
+    await client.createDeliveryReplay({ botId })
+    const replays = page.getByRole('region', { name: 'Replays' })
+    await untilRefreshed(page, replays.getByText('1 of 1 replayed: 0 delivered, 1 waiting.'))
+    await untilRefreshed(page, page.getByRole('row').getByText('Trying again'))
+    await client.resumeDeliveries({ id: botId })
+    await untilRefreshed(page, page.getByText('No delivery matches all of these filters.'))
+    expect(faults).toEqual([])
   })
 
   it('pauses a receiver, says so, and lets it go on', async () => {

@@ -178,7 +178,10 @@ export function useReceivers() {
   return { query, receivers: query.data?.pages.flatMap(({ receivers }) => receivers) ?? [] }
 }
 
-/** The newest replays of many deliveries. When one ends, the list is read again. */
+/**
+ * The newest replays of many deliveries. When one ends that the page showed, the list is read again, without rows that no
+ * longer match. After one that ended between two looks they stay, with their new state.
+ */
 export function useReplays() {
   const { workspaceId } = useScope()
   const query = useQuery({
