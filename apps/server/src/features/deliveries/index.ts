@@ -3,22 +3,21 @@ import type { Port, Ports } from '../../domain/ports.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
-import type { Db } from '../../platform/db/schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import { afterCommit } from '../../platform/db/transaction.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Family, Metric } from '../../platform/telemetry/metrics.js'
-import type { BotsService } from '../bots/bots/index.js'
+import { type BotsService, createFollowing } from '../bots/bots/index.js'
 import type { IssuesService } from '../bots/issues/index.js'
 import type { BotLogsService } from '../bots/logs/index.js'
 import type { EventsService } from '../conversations/events/index.js'
 import type { MessagesService } from '../conversations/messages/index.js'
 import type { Changes } from '../conversations/object-changes/index.js'
 import type { Feature } from '../feature.js'
-import { pageAttempts } from './attempt-store.js'
+import { listAttemptsFrom, moveAttempts, pageAttempts } from './attempt-store.js'
 import { createBuildBodies, type DescribeSignal } from './bodies.js'
 import { Dispatcher, type DispatcherDeps } from './dispatcher.js'
 import { keepWaitingSignals, requestedEvents } from './history-store.js'
-import { createMoving } from './moving.js'
 import { announceReceiver, createOutbox } from './outbox.js'
 import { overviewRoutes } from './overview/index.js'
 import { countPaused, retryNow } from './receiver-store.js'
@@ -105,6 +104,8 @@ interface DeliveriesDeps
 
 /** Deliveries that are made due in one transaction. */
 const batchSize = 500
+/** Attempts that one transaction moves to another workspace, about. */
+const movedAtOnce = 500
 const second = 1000
 const minute = 60 * second
 
@@ -145,12 +146,12 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     announceReceiver(bus, botId)
   }
 
-  const moving = createMoving(deps)
+  const following = createFollowing(deps, { kind: 'deliveries.move', moveSome: moveSomeAttempts })
   const replays = createReplays({ ...deps, replayIn: createReplayIn(deps) })
 
   return {
     name: 'deliveries',
-    jobs: { ...replays.jobs, ...moving.jobs },
+    jobs: { ...replays.jobs, ...following.jobs },
     routes: [
       ...deliveriesRoutes(createDeliveriesService(deps)),
       ...overviewRoutes({ ...deps, buildBodies }),
@@ -160,7 +161,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       'delivery.requested': outbox.enqueue,
       'bot.transferred': async (tx, { botId, to }) => {
         await moveReplays(tx, botId, to)
-        await moving.request(tx, botId)
+        await following.request(tx, botId)
       },
       'workspace.removed': (tx, { workspaceId }) => deleteOfWorkspace(tx, workspaceId),
       // A changed receiver that fails, or is paused for failures, is retried at once.
@@ -183,6 +184,23 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       await purge(run, (tx, limit) => deleteReplaysOfBot(tx, botId, limit))
     },
   }
+}
+
+/**
+ * Moves some attempts of a bot to the workspace where it is.
+ * @param from the earliest time of their ends
+ */
+async function moveSomeAttempts(
+  tx: Tx,
+  bot: { id: string; workspaceId: string },
+  from = '',
+): Promise<string | undefined> {
+  const found = await listAttemptsFrom(tx, bot.id, from, movedAtOnce)
+  const through = found.at(-1)?.ended_at
+  if (through === undefined) return undefined
+  await moveAttempts(tx, bot.id, { from, through, to: bot.workspaceId })
+  // Those of the last time are all moved, however many they are.
+  return found.length < movedAtOnce ? undefined : `${through} `
 }
 
 /** Counts deliveries in the database, whichever process sends them. */

@@ -21,8 +21,8 @@ export type {
   InstalledAs,
 } from './bot-profile.js'
 export { type BotContent, contentOf } from './content.js'
+export { createFollowing } from './following.js'
 export type { ChatInstallation, SignalPosting } from './lookups.js'
-export { workspaceRememberedMs } from './lookups.js'
 export type { BotRecord } from './record.js'
 export { type BotsService, type BotTransfer, purgeBotJob } from './service.js'
 export type { BotReachRow } from './store.js'

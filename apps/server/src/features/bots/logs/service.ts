@@ -1,7 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
 import type { Receiver } from '../../../domain/deliveries.js'
-import { type LogLevel, logLevels } from '../../../domain/log-lines.js'
+import type { LogLevel } from '../../../domain/log-lines.js'
 import type { Ports } from '../../../domain/ports.js'
 import { notFound } from '../../../domain/refusals.js'
 import { bodyTimeOf, timeOf } from '../../../domain/times.js'
@@ -12,17 +12,14 @@ import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
-import type { Queue } from '../../../platform/jobs/queue.js'
 import { createRateLimiter } from '../../../platform/security/rate-limit.js'
-import { type BotsService, workspaceRememberedMs } from '../bots/index.js'
+import type { BotsService } from '../bots/index.js'
 import {
   conditionsOf,
   deleteSomeLines,
   insertLines,
   type LineFilter,
   type LogLineRow,
-  listPositions,
-  moveLines,
   pageLines,
 } from '../log-lines/index.js'
 
@@ -62,7 +59,6 @@ export interface BotLogsDeps {
   ids: Ids
   pager: Pager
   bots: Pick<BotsService, 'requireIn' | 'holdAnywhere' | 'workspaceIn' | 'keepWorkspaceOf'>
-  queue: Pick<Queue, 'enqueue'>
   /** Milliseconds for which lines are kept. */
   retentionMs: number
 }
@@ -93,35 +89,12 @@ const callsAtOnce = 100
 /** Milliseconds by which the clock of a bot may be ahead. */
 const maxAhead = 5 * 60 * 1000
 
-/** Kind of the job that moves the lines of a bot after it to another workspace; the key is the id of the bot. */
-export const moveLinesJob = 'bot-logs.move'
-/** Failures of the server for a while, such as a full disk, must not end it. */
-const maxAttempts = 1000
-/** Lines that one transaction moves. */
-const movedAtOnce = 500
-
-/** The bot, and the time from which on no process writes for its former workspace any more. */
-export interface LinesMove {
-  botId: string
-  /** Milliseconds since the Unix epoch. */
-  settledAt: number
-}
-
 export type BotLogsService = ReturnType<typeof createBotLogsService>
 
 /** The log of each bot: lines of the server, and lines of the bot itself. */
 export function createBotLogsService(deps: BotLogsDeps) {
-  const { db, run, clock, ids, ports, queue } = deps
+  const { db, run, clock, ids, ports } = deps
   const attempts = ports.open<PageAttempts>('bot logs: attempts at deliveries')
-  async function enqueueMove(tx: Tx, payload: LinesMove): Promise<void> {
-    await queue.enqueue(tx, {
-      kind: moveLinesJob,
-      key: payload.botId,
-      payload,
-      runAt: payload.settledAt,
-      maxAttempts,
-    })
-  }
   const limiter = createRateLimiter({ perMinute: callsPerMinute, burst: callsAtOnce, clock })
 
   function toRow(
@@ -229,46 +202,10 @@ export function createBotLogsService(deps: BotLogsDeps) {
       return await deleteSomeLines(tx, { of: 'bot', before }, sweptAtOnce)
     },
 
-    /** Begins to move the lines of a bot that was moved to another workspace, in the transaction of that. */
-    async requestMove(tx: Tx, botId: string): Promise<void> {
-      // Until then other processes may write lines for the former workspace.
-      await enqueueMove(tx, { botId, settledAt: clock.now() + 2 * workspaceRememberedMs })
-    },
-
-    /** Moves them again, if the bot moved again in between: a job keeps the earlier time. */
-    async renewMove(tx: Tx, move: LinesMove): Promise<void> {
-      if (clock.now() < move.settledAt) await enqueueMove(tx, move)
-    },
-
-    move: (botId: string, signal: AbortSignal) => moveLinesOf(deps, botId, signal),
-
     /** Deletes the rows of a deleted bot. */
     async purge(botId: string): Promise<void> {
       await purge(run, (tx, limit) => deleteSomeLines(tx, { botId }, limit))
     },
-  }
-}
-
-/** Moves the lines of a bot to the workspace where the bot is, in small transactions. */
-async function moveLinesOf(
-  { run, bots }: BotLogsDeps,
-  botId: string,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const level of logLevels) {
-    let last: Pick<LogLineRow, 'id' | 'created_at'> | undefined
-    const moveSome = async (tx: Tx) => {
-      const workspaceId = await bots.keepWorkspaceOf(tx, botId)
-      if (workspaceId === undefined) return undefined
-      const lines = await listPositions(tx, botId, level, last, movedAtOnce)
-      const ids = lines.map(({ id }) => id)
-      if (ids.length > 0) await moveLines(tx, ids, workspaceId)
-      return lines.at(-1)
-    }
-    do {
-      signal.throwIfAborted()
-      last = await run(moveSome, { mayUseReserve: true })
-    } while (last !== undefined)
   }
 }
 
