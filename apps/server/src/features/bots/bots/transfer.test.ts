@@ -190,6 +190,47 @@ describeEachEngine('the transfer of a bot', (engine) => {
     await untilAttempts(third, third)
   })
 
+  it('takes along more lines and attempts than one transaction moves, of every level and time', async () => {
+    const login = await addAccount(server())
+    const owner = server().client(login)
+    const { id: target } = await owner.createWorkspace({ name: 'Target' })
+    const { bot } = await owner.createBot({})
+    const own = { bot_id: bot.id, workspace_id: login.workspaceId }
+    const at = (ms: number) => new Date(server().clock.now() + ms).toISOString()
+    const lines = Array.from({ length: 1250 }, (_, number) => ({
+      ...{ user_id: null, workflow_id: null, conversation_id: null, integration_id: null },
+      ...{ ...own, message_id: null, event_id: null, message: 'Whispered' },
+      id: `report_${bot.id}_${number}`,
+      level: number < 1200 ? ('info' as const) : ('error' as const),
+      created_at: at(Math.floor(number / 300)),
+    }))
+    const attempts = Array.from({ length: 1250 }, (_, number) => ({
+      ...{ status: 200, error: null, answer: null, url: null, signature: null },
+      ...{ ...own, delivery_id: `delivery_${bot.id}`, response_headers: null, duration_ms: 1 },
+      number: number + 1,
+      started_at: at(0),
+      // Seven hundred of them at one time, and the others one after the other.
+      ended_at: at(Math.max(700, number)),
+    }))
+    await inDatabase(server(), ({ run }) =>
+      run(async (tx) => {
+        await tx.insertInto('log_lines').values(lines).execute()
+        await tx.insertInto('delivery_attempts').values(attempts).execute()
+      }),
+    )
+    const placesOf = (table: 'log_lines' | 'delivery_attempts') =>
+      inDatabase(server(), async ({ db }) => {
+        const rows = db.selectFrom(table).select('workspace_id').where('bot_id', '=', bot.id)
+        return new Set((await rows.execute()).map(({ workspace_id }) => workspace_id))
+      })
+    await owner.transferBot({ id: bot.id, targetWorkspaceId: target })
+    await server().pass(12_000)
+    await vi.waitFor(async () => {
+      expect(await placesOf('log_lines')).toEqual(new Set([target]))
+      expect(await placesOf('delivery_attempts')).toEqual(new Set([target]))
+    })
+  })
+
   it('ends the access of those who are members of the former workspace alone', async () => {
     const { tenant, owner, target, moved, there } = await newTenant()
     const old = await addMember(tenant.workspaceId, 'owner')
