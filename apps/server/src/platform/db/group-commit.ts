@@ -12,9 +12,9 @@ import {
 } from './errors.js'
 import type { Handles } from './executor.js'
 import type { LogSync } from './log-sync.js'
-import type { RunOptions } from './schema.js'
+import type { RunOptions, Tx } from './schema.js'
 import { diskFullError, type SqliteConnection } from './sqlite-connection.js'
-import { type NestingGuard, TransactionAttempt } from './transaction.js'
+import { mergeSums, type NestingGuard, storeSums, TransactionAttempt } from './transaction.js'
 
 /** Bounds of a batch and of the wait for the file. */
 export interface GroupCommitLimits {
@@ -138,6 +138,7 @@ export class GroupCommit<DB> {
     const keptBack: Member<DB>[] = []
     const isKeptBack = (member: Member<DB>, error: unknown) =>
       canUseReserve && member.mayUseReserve && error instanceof DatabaseFullError
+    const sums: TransactionAttempt<DB>['sums'] = new Map()
     let isLocked = false
     let begunAt = 0
     try {
@@ -146,10 +147,11 @@ export class GroupCommit<DB> {
       const end = performance.now() + this.#limits.maxBatchMilliseconds
       for (let member = waiting.shift(); member !== undefined; member = waiting.shift()) {
         batch.push(member)
-        const failure = await this.#runMember(member)
+        const failure = await this.#runMember(member, sums)
         if (failure && isKeptBack(member, failure.error)) keptBack.push(...batch.splice(-1))
         if (batch.length >= this.#limits.maxBatch || performance.now() >= end) break
       }
+      await this.#store(sums)
       begunAt = performance.now()
       this.#connection.exec('commit')
     } catch (error) {
@@ -208,11 +210,15 @@ export class GroupCommit<DB> {
    * within the turn of the event loop. If the loop turns before the member ends, it waits for something
    * else: for I/O, which has no place in a transaction, or for another transaction, which would take for
    * ever. It fails at once, and whatever its body still does is ignored.
+   * @param sums what members that succeeded added to totals
    * @returns the error of the member, wrapped, because anything can be thrown; undefined if it succeeded
    */
-  async #runMember<T>(member: Member<DB, T>): Promise<{ error: unknown } | undefined> {
+  async #runMember<T>(
+    member: Member<DB, T>,
+    sums: TransactionAttempt<DB>['sums'],
+  ): Promise<{ error: unknown } | undefined> {
     this.#savepoint.run()
-    const attempt = new TransactionAttempt(this.#handles, this.#connection)
+    const attempt = new TransactionAttempt(this.#handles, this.#connection, { isAlone: false })
     let watch: NodeJS.Immediate | undefined
     let failure: { error: unknown } | undefined
     try {
@@ -230,6 +236,7 @@ export class GroupCommit<DB> {
         running.then(resolve, reject)
       })
       member.settle = () => member.resolve({ value, callbacks: attempt.callbacks })
+      mergeSums(sums, attempt.sums)
     } catch (error) {
       attempt.closed = true
       // After the worst errors, such as a full disk, SQLite may have rolled back the whole batch.
@@ -242,6 +249,22 @@ export class GroupCommit<DB> {
     }
     this.#release.run()
     return failure
+  }
+
+  /** Stores what the members of a batch added to totals. Fails with the batch. */
+  async #store(sums: TransactionAttempt<DB>['sums']): Promise<void> {
+    if (sums.size === 0) return
+    const failure = await this.#runMember(
+      {
+        mayUseReserve: false,
+        // The tables of a handle are known to those who use it.
+        body: (tx) => storeSums(tx as unknown as Tx, sums),
+        resolve: () => {},
+        reject: () => {},
+      },
+      new Map(),
+    )
+    if (failure !== undefined) throw failure.error
   }
 
   #rollback(): void {

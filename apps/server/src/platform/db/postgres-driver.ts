@@ -111,9 +111,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   ) {
     guard.refuse()
     return pool.lend(async (client, discard) => {
-      const attempt = new TransactionAttempt(ownHandles, {
-        execute: (query) => execute(client, query, limit),
-      })
+      const attempt = new TransactionAttempt(
+        ownHandles,
+        { execute: (query) => execute(client, query, limit) },
+        { isAlone: true },
+      )
       try {
         await send(client, { text: beginning }, limit)
         const value = await guard.run(attempt, body)

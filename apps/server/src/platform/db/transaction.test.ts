@@ -4,7 +4,7 @@ import { describeEachEngine, type TestDatabase, useDatabase } from '../../../tes
 import { DatabaseFullError, TransactionMisuseError } from './errors.js'
 import { openDatabase } from './open.js'
 import type { Tx } from './schema.js'
-import { afterCommit, beforeCommit } from './transaction.js'
+import { addToTotal, afterCommit, beforeCommit, type Totals } from './transaction.js'
 
 /**
  * Runs a transaction whose first attempt fails in such a way that the engine tries it again: because the
@@ -30,6 +30,48 @@ async function runTwice(
   )
   expect(attempt).toBe(2)
 }
+
+describeEachEngine('totals that transactions add to', (engine) => {
+  const database = useDatabase(engine, [])
+
+  it('are stored once for all that commit together, without what was rolled back', async () => {
+    const stored: [string, number][] = []
+    const totals: Totals = {
+      async store(tx, sums) {
+        await sql`select 1`.execute(tx)
+        stored.push(...sums)
+      },
+    }
+    const adding = Array.from({ length: 40 }, (_, at) =>
+      database().run(async (tx) => {
+        addToTotal(tx, totals, at % 2 === 0 ? 'even' : 'odd', 1)
+        addToTotal(tx, totals, 'all', 2)
+        if (at < 10) throw new Error('no')
+      }),
+    )
+    const results = await Promise.allSettled(adding)
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(30)
+    const sums = new Map<string, number>()
+    for (const [key, amount] of stored) sums.set(key, (sums.get(key) ?? 0) + amount)
+    expect([...sums].sort()).toEqual([
+      ['all', 60],
+      ['even', 15],
+      ['odd', 15],
+    ])
+    if (engine.name === 'sqlite') expect(stored).toHaveLength(3)
+  })
+
+  it('fail what they belong to when they cannot be stored', async () => {
+    const totals: Totals = {
+      store: async (tx) => {
+        await sql`select * from nothing`.execute(tx)
+      },
+    }
+    const failing = database().run(async (tx) => addToTotal(tx, totals, 'all', 1))
+    await expect(failing).rejects.toThrow(/nothing/)
+    await database().run(async () => {})
+  })
+})
 
 describeEachEngine('work after the commit', (engine) => {
   const database = useDatabase(engine, [])

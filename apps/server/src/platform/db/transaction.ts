@@ -9,6 +9,15 @@ interface Connection {
   execute<R>(query: CompiledQuery): QueryResult<R> | Promise<QueryResult<R>>
 }
 
+/** Totals in the database, by their keys, that transactions add to. */
+export interface Totals {
+  /** Adds to each total what transactions that commit together added to it. Awaits queries of `tx` only. */
+  store(tx: Tx, sums: ReadonlyMap<string, number>): Promise<void>
+}
+
+/** What is added to the totals of each kind, by key. */
+type Sums = Map<Totals, Map<string, number>>
+
 /**
  * One attempt at a transaction, on either engine: what happens between its begin and its commit. A
  * failed query dooms it, as PostgreSQL demands: a body that swallows the error must not half succeed.
@@ -24,14 +33,19 @@ export class TransactionAttempt<DB> {
   readonly finalWork: (() => Promise<void>)[] = []
   /** Whether its last work is done, and the final work runs. */
   isFinal = false
+  /** What is added to totals, and stored before the commit. */
+  readonly sums: Sums = new Map()
   /** Called in order once the transaction is durable. */
   readonly callbacks: (() => void)[] = []
   readonly #handles: Handles<DB>
   readonly #connection: Connection
+  readonly #isAlone: boolean
 
-  constructor(handles: Handles<DB>, connection: Connection) {
+  /** @param options whether it commits alone, and so stores what it added to totals itself */
+  constructor(handles: Handles<DB>, connection: Connection, options: { isAlone: boolean }) {
     this.#handles = handles
     this.#connection = connection
+    this.#isAlone = options.isAlone
   }
 
   /**
@@ -48,6 +62,8 @@ export class TransactionAttempt<DB> {
       for (const work of this.lastWork) await work()
       this.isFinal = true
       for (const work of this.finalWork) await work()
+      // The tables of a handle are known to those who use it.
+      if (this.#isAlone) await storeSums(tx as unknown as Tx, this.sums)
       if (this.failure) throw this.failure.error
       return value
     } finally {
@@ -94,7 +110,10 @@ export class TransactionAttempt<DB> {
 /** The attempt behind each handle that `run` passed to a body. */
 const attempts = new WeakMap<
   object,
-  Pick<TransactionAttempt<unknown>, 'closed' | 'isFinal' | 'lastWork' | 'finalWork' | 'callbacks'>
+  Pick<
+    TransactionAttempt<unknown>,
+    'closed' | 'isFinal' | 'lastWork' | 'finalWork' | 'callbacks' | 'sums'
+  >
 >()
 
 /**
@@ -123,6 +142,31 @@ export function beforeCommit(tx: Tx, work: () => Promise<void>): void {
     throw new TransactionMisuseError('The work before the commit is done: add it earlier')
   }
   attempt.lastWork.push(work)
+}
+
+/**
+ * Adds to a total in the transaction, without reading it: once for all transactions that commit together, on SQLite, and at
+ * the end of the transaction on PostgreSQL. Nothing is added by a transaction that is rolled back.
+ */
+export function addToTotal(tx: Tx, totals: Totals, key: string, amount: number): void {
+  addTo(requireOpen(tx).sums, totals, key, amount)
+}
+
+function addTo(sums: Sums, totals: Totals, key: string, amount: number): void {
+  const known = sums.get(totals) ?? new Map<string, number>()
+  sums.set(totals, known.set(key, (known.get(key) ?? 0) + amount))
+}
+
+/** Adds what one transaction added to what others did. */
+export function mergeSums(into: Sums, from: Sums): void {
+  for (const [totals, sums] of from) {
+    for (const [key, amount] of sums) addTo(into, totals, key, amount)
+  }
+}
+
+/** Stores what was added, in the order of keys, so that transactions which do so at once cannot deadlock. */
+export async function storeSums(tx: Tx, all: Sums): Promise<void> {
+  for (const [totals, sums] of all) await totals.store(tx, new Map([...sums].sort()))
 }
 
 /** The same, after all work of `beforeCommit`: for a row that is locked after all others. */
