@@ -40,7 +40,7 @@ export const errorCatalogue = {
   AlreadyExists: { status: 409, meaning: 'A resource with this identity already exists.' },
   RateLimited: { status: 429, meaning: 'Too many requests; `Retry-After` gives the time to wait.' },
   PaymentRequired: { status: 402, meaning: 'Not used by a self-hosted server.' },
-  QuotaExceeded: { status: 403, meaning: 'A quota of the workspace is used up.' },
+  QuotaExceeded: { status: 403, meaning: 'A quota of the workspace or of the bot is used up.' },
   LimitExceeded: { status: 413, meaning: 'A hard limit of the server is exceeded.' },
   BreakingChanges: { status: 400, meaning: 'A published definition would break its users.' },
   OperationTimeout: { status: 504, meaning: 'The operation took too long.' },

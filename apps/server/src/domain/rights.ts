@@ -105,7 +105,7 @@ export function requirePermission(
 }
 
 /** @throws ApiError `Forbidden` for a token that is limited to one bot, which has no access to the rest of the workspace */
-export function requireWholeWorkspace({ limits }: Rights): void {
+export function requireWholeWorkspace({ limits }: Pick<Rights, 'limits'>): void {
   if (limits.botId === undefined) return
   throw new ApiError(
     'Forbidden',

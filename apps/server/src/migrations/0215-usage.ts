@@ -18,8 +18,9 @@ export const usage: Migration = {
     await db.schema
       .createIndex('usage_days_by_day')
       .on('usage_days')
-      .columns(['workspace_id', 'kind', 'day'])
+      .columns(['workspace_id', 'day', 'bot_id', 'kind'])
       .execute()
+    await sql`create index usage_days_split on usage_days (day) where shard > 0`.execute(db)
     await db.schema.createIndex('usage_days_by_age').on('usage_days').column('day').execute()
     await db.schema
       .createTable('usage_months')

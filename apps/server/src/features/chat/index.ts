@@ -1,11 +1,11 @@
-import { allOperations, createOpenApi } from '@botstead/contract'
+import { ApiError, allOperations, createOpenApi } from '@botstead/contract'
 import type { Authenticator } from '../../domain/authenticator.js'
 import { signalReceiver } from '../../domain/deliveries.js'
 import { type Authorities, splitGround } from '../../platform/authorities.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import type { Timers } from '../../platform/clock.js'
 import { purge } from '../../platform/db/purge.js'
-import type { Tx } from '../../platform/db/schema.js'
+import type { Run, Tx } from '../../platform/db/schema.js'
 import { afterCommit } from '../../platform/db/transaction.js'
 import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
@@ -89,12 +89,28 @@ export interface Chat extends Feature {
   describeSignal(botId: string, position: string): Promise<string | undefined>
 }
 
+/** What a user does, who learns that a quota is used up, and nothing of what others used of it. */
+async function withoutFigures<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.type !== 'QuotaExceeded') throw cause
+    throw new ApiError('QuotaExceeded', 'This chat takes nothing more for now.', { cause })
+  }
+}
+
 /**
  * Makes the chat interface. It provides `deliveries` with the bodies of signals, and `targets` with the
  * webhooks that receive them.
  */
-export function createChat(deps: ChatDeps): Chat {
-  const { bots, clock, sharedSecret, run, authorities } = deps
+export function createChat(given: ChatDeps): Chat {
+  const run: Run = (body, options) => withoutFigures(given.run(body, options))
+  const files: ChatDeps['files'] = {
+    ...given.files,
+    create: (...args) => withoutFigures(given.files.create(...args)),
+  }
+  const deps = { ...given, run, files }
+  const { bots, clock, sharedSecret, authorities } = deps
   const addresses = createChatAddresses({
     clock,
     findInstallation: (webhookId) => bots.findChatInstallation(webhookId),

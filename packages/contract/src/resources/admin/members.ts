@@ -103,7 +103,7 @@ export const members = {
       ),
     ),
     status: 201,
-    errors: ['AlreadyExists', 'LimitExceeded'],
+    errors: ['AlreadyExists', 'LimitExceeded', 'QuotaExceeded'],
     idempotent: true,
   }),
   renewInvitation: operation({

@@ -52,7 +52,7 @@ export const integrations = {
     body: CreateIntegrationBody,
     response: json(wrap('integration', Integration)),
     status: 201,
-    errors: [...definitionErrors, 'AlreadyExists'],
+    errors: [...definitionErrors, 'AlreadyExists', 'QuotaExceeded'],
     idempotent: true,
     bodyLimit: 'large',
   }),

@@ -101,7 +101,7 @@ const additions = {
       comment: Type.Optional(Text(2000, 'Comment, at most 2,000 characters.')),
     }),
     response: json(Empty),
-    errors: ['Forbidden'],
+    errors: ['Forbidden', 'QuotaExceeded'],
     throttle: 'messages',
   }),
   removeFeedback: operation({
@@ -181,7 +181,7 @@ const additions = {
         ),
       ),
     ),
-    errors: ['Forbidden', 'LimitExceeded', 'UnsupportedMediaType'],
+    errors: ['Forbidden', 'LimitExceeded', 'UnsupportedMediaType', 'QuotaExceeded'],
     throttle: 'files',
   }),
   createUserKey: operation({

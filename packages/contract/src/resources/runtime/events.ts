@@ -64,7 +64,7 @@ export const events = {
     }),
     response: json(wrap('event', Event)),
     status: 201,
-    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat', 'QuotaExceeded'],
     idempotent: true,
   }),
   get: operation({

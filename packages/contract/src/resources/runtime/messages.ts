@@ -84,7 +84,7 @@ export const messages = {
     }),
     response: json(wrap('message', Message)),
     status: 201,
-    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat', 'QuotaExceeded'],
     idempotent: true,
   }),
   getOrCreate: operation({
@@ -104,7 +104,7 @@ export const messages = {
       discriminateByTags: Type.Optional(DiscriminateByTags('message')),
     }),
     response: json(wrapFound('message', Message)),
-    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat', 'QuotaExceeded'],
   }),
   get: operation({
     id: 'getMessage',
@@ -244,6 +244,12 @@ export const messages = {
         message: Type.Optional(Message),
       }),
     ),
-    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat', 'Forbidden'],
+    errors: [
+      'ReferenceNotFound',
+      'LimitExceeded',
+      'InvalidDataFormat',
+      'Forbidden',
+      'QuotaExceeded',
+    ],
   }),
 }

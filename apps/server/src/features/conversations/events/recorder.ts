@@ -81,10 +81,11 @@ export function createEventRecorder({ clock, ids, domainEvents, meter }: EventRe
     return row
   }
 
-  /** Stores an event that happens later. */
+  /** Stores an event that happens later. It is counted now, so that its release need not be refused. */
   async function schedule(tx: Tx, event: NewEvent): Promise<EventRow> {
     const row = draft(event, 'scheduled')
     await insertEvent(tx, row)
+    await meter.call(tx, event.botId, 'events', !event.isPromised)
     return row
   }
 
@@ -104,7 +105,6 @@ export function createEventRecorder({ clock, ids, domainEvents, meter }: EventRe
     const patch = { status: 'pending' as const, released_at }
     const row = await patchEvent(tx, botId, id, ['scheduled'], patch)
     if (row === undefined) return
-    await meter.call(tx, botId, 'events', false)
     if (!profile.wants(row.type))
       await patchEvent(tx, botId, id, ['pending'], { status: 'ignored' })
     else if (profile.listens) await send(tx, row)

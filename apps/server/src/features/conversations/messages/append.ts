@@ -75,8 +75,8 @@ export async function appendMessage(
     createdAt,
   })
   if (message.direction === 'incoming') {
-    // One that was scheduled was accepted then.
-    await meter.call(tx, botId, 'user_messages', message.id === undefined)
+    // One that was scheduled was counted then.
+    if (message.id === undefined) await meter.call(tx, botId, 'user_messages', true)
     if (profile.listens) {
       await events.record(tx, profile, {
         botId,

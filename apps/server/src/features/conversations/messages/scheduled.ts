@@ -30,9 +30,12 @@ export interface ScheduledMessagesDeps extends AppendDeps {
   users: Pick<UsersService, 'findAll'>
 }
 
-/** Stores a scheduled message under the id that it will have, with the job that appends it. */
+/**
+ * Stores a scheduled message under the id that it will have, with the job that appends it. One of a user is counted now,
+ * so that its release need not be refused.
+ */
 export async function scheduleMessage(
-  { ids, clock, queue }: ScheduledMessagesDeps,
+  { ids, clock, queue, meter }: ScheduledMessagesDeps,
   tx: Tx,
   conversationId: string,
   message: NewMessage & { tags: string | null; origin: MessageRow['origin'] },
@@ -49,6 +52,7 @@ export async function scheduleMessage(
     created_at: isoTime(clock.now()),
   }
   await insertScheduled(tx, row)
+  if (message.direction === 'incoming') await meter.call(tx, botId, 'user_messages', true)
   await queue.enqueue(tx, {
     kind: releaseMessageJob,
     key: row.id,

@@ -27,6 +27,7 @@ const kinds: Readonly<Record<string, JobKindInfo>> = {
     'Stores once an hour what workspaces and bots have, such as bytes of files.',
     endsSchedule,
   ),
+  'usage.purge': mayNot('Removes what is stored of the usage of a deleted workspace.', leavesRows),
   'workspaces.leftovers': mayNot(
     'Deletes what was created in a workspace after its deletion, which earlier versions allowed.',
     onlyOnce,

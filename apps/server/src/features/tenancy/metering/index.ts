@@ -1,8 +1,11 @@
 import type { Port, Ports } from '../../../domain/ports.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
+import { purge } from '../../../platform/db/purge.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
+import type { JobHandler } from '../../../platform/jobs/handler.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import type { Feature } from '../../feature.js'
+import type { FeatureWith } from '../../feature.js'
 import { applyQuota, type QuotasDeps, quotasOf, requireRoomFor, type Use } from './quotas.js'
 import { createRunningTime, type RunningTime } from './running.js'
 import * as store from './store.js'
@@ -11,14 +14,16 @@ export { type QuotaType, quotasOf, type ServerQuotas, textOf } from './quotas.js
 export {
   type DayFilter,
   deleteMonths,
+  findDay,
   type Level,
   lastByBot,
   listDay,
-  listDays,
   listQuotasOfBots,
+  monthsBefore,
   pageDays,
   putLevels,
   putQuota,
+  type SeenBots,
   type StoredLevel,
   sumByBot,
   sumByDay,
@@ -32,6 +37,7 @@ interface Deps extends QuotasDeps {
   clock: Clock
   timers: Timers
   log: Log
+  queue: Queue
 }
 
 /** Bytes of files. */
@@ -71,13 +77,17 @@ export interface Meter {
 }
 
 const dayMs = 24 * 60 * 60 * 1000
+/** Kind of the job that deletes the days of a deleted workspace, whose id is its key. */
+const purgeJob = 'usage.purge'
+/** Milliseconds after which what was counted at the same time is stored. */
+const purgeDelay = 10_000
 /** Days for which usage is kept: the months of `listUsageHistory`, and the one that has begun. */
 const keptDays = 400
 const rowsAtOnce = 500
 
 /** Counts what bots use, and applies the quotas of workspaces and bots. */
-export function createMetering(deps: Deps): Feature & { meter: Meter } {
-  const { run, clock } = deps
+export function createMetering(deps: Deps): FeatureWith<'jobs'> & { meter: Meter } {
+  const { run, clock, queue } = deps
   const placeOf = deps.ports.open<store.PlaceOfBot>('metering: the workspaces of bots')
   const addToDay = store.createAddToDay((...args) => placeOf.call(...args))
   const dayBefore = (days: number) => isoTime(clock.now() - days * dayMs).slice(0, 10)
@@ -91,6 +101,18 @@ export function createMetering(deps: Deps): Feature & { meter: Meter } {
         }
       }),
   })
+
+  const purgeDays: JobHandler<{ workspaceId: string }> = {
+    mayUseReserve: true,
+    handler: async ({ payload: { workspaceId } }) =>
+      await purge(run, (tx, limit) => store.deleteDaysOf(tx, workspaceId, limit)),
+  }
+
+  async function removeWorkspace(tx: Tx, workspaceId: string): Promise<void> {
+    await store.deleteOfWorkspace(tx, workspaceId)
+    const runAt = clock.now() + purgeDelay
+    await queue.enqueue(tx, { kind: purgeJob, key: workspaceId, payload: { workspaceId }, runAt })
+  }
 
   return {
     name: 'metering',
@@ -108,6 +130,7 @@ export function createMetering(deps: Deps): Feature & { meter: Meter } {
       requireStorage: (tx, ...args) => requireStorage(deps, tx, ...args),
       requireRoomFor: (...args) => requireRoomFor(deps, ...args),
     },
+    jobs: { [purgeJob]: purgeDays },
     sweeps: [
       // The transactions that wrote into the rows of yesterday and before have ended.
       (tx) => store.mergeShards(tx, rowsAtOnce, dayBefore(1)),
@@ -116,7 +139,7 @@ export function createMetering(deps: Deps): Feature & { meter: Meter } {
     on: {
       'bot.transferred': (tx, { botId, from, to }) => store.moveQuotas(tx, botId, { from, to }),
       'bot.removed': (tx, { botId }) => store.deleteQuotasOfBot(tx, botId),
-      'workspace.removed': (tx, { workspaceId }) => store.deleteOfWorkspace(tx, workspaceId),
+      'workspace.removed': (tx, { workspaceId }) => removeWorkspace(tx, workspaceId),
     },
     start: async () => running.start(),
     stop: () => running.stop(),

@@ -24,6 +24,9 @@ interface RunningDeps {
 /** Milliseconds of which the time is lost at most if the process is killed. */
 const storeEveryMs = 10_000
 
+/** Counters that one transaction adds to. */
+const botsAtOnce = 100
+
 interface Running {
   botId: string
   kind: TimeKind
@@ -56,18 +59,24 @@ export function createRunningTime({ clock, timers, log, add }: RunningDeps): Run
       if (running.count === 0) all.delete(key)
       running.ms = 0
     }
-    if (times.length === 0) return
-    try {
-      await add(times)
-    } catch (err) {
-      log.warn({ err }, 'time that was counted could not be stored: it is tried again')
-      for (const { ms, ...unstored } of times) {
-        const key = `${unstored.kind} ${unstored.botId}`
-        const running = all.get(key) ?? { ...unstored, count: 0, ms: 0 }
-        all.set(key, running)
-        running.ms += ms
+    // Sorted, because another process may lock the same rows.
+    times.sort((one, other) => (one.botId < other.botId ? -1 : 1))
+    while (times.length > 0) {
+      try {
+        await add(times.slice(0, botsAtOnce))
+        times.splice(0, botsAtOnce)
+      } catch (err) {
+        log.warn({ err }, 'time that was counted could not be stored: it is tried again')
+        for (const time of times.splice(0)) keep(time)
       }
     }
+  }
+
+  function keep({ ms, ...unstored }: Running): void {
+    const key = `${unstored.kind} ${unstored.botId}`
+    const running = all.get(key) ?? { ...unstored, count: 0, ms: 0 }
+    all.set(key, running)
+    running.ms += ms
   }
 
   function next(): void {

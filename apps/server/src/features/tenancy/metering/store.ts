@@ -1,6 +1,8 @@
-import { type Expression, type Kysely, sql } from 'kysely'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Expression, type Kysely, type SqlBool, sql } from 'kysely'
 import type { BotReach } from '../../../domain/rights.js'
-import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
 
@@ -131,12 +133,15 @@ async function sumCalls(
 }
 
 /** Forgets the totals of months, which are summed up again when they are needed. */
-export async function deleteMonths(tx: Tx, owner?: UsageOwner): Promise<void> {
-  let query = tx.deleteFrom('usage_months')
-  if (owner !== undefined) {
-    query = query.where('workspace_id', '=', owner.workspaceId).where('bot_id', '=', owner.botId)
+export async function deleteMonths(tx: Tx, owner: Partial<UsageOwner> = {}): Promise<void> {
+  const { workspaceId, botId } = owner
+  // In the order in which calls lock them: the total of the bot, and then that of its workspace.
+  for (const of of ['<>', '='] as const) {
+    let query = tx.deleteFrom('usage_months').where('bot_id', of, '')
+    if (workspaceId !== undefined) query = query.where('workspace_id', '=', workspaceId)
+    if (botId !== undefined) query = query.where('bot_id', '=', botId)
+    await query.execute()
   }
-  await query.execute()
 }
 
 export interface QuotaRow extends UsageOwner {
@@ -212,6 +217,8 @@ export async function moveQuotas(
     .where('workspace_id', '=', from)
     .where('bot_id', '=', botId)
     .execute()
+  // A total may lack what came while the bot had no quota: of an earlier time there.
+  for (const workspaceId of [from, to]) await deleteMonths(tx, { workspaceId, botId })
 }
 
 export async function deleteQuotasOfBot(tx: Tx, botId: string): Promise<void> {
@@ -220,10 +227,23 @@ export async function deleteQuotasOfBot(tx: Tx, botId: string): Promise<void> {
   }
 }
 
+/** Deletes what is stored of a workspace, except for its days, which may be many. */
 export async function deleteOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
-  for (const table of ['usage_quotas', 'usage_months', 'usage_days'] as const) {
-    await tx.deleteFrom(table).where('workspace_id', '=', workspaceId).execute()
-  }
+  await tx.deleteFrom('usage_quotas').where('workspace_id', '=', workspaceId).execute()
+  await deleteMonths(tx, { workspaceId })
+}
+
+/** @returns how many rows of the days of a workspace were deleted, at most `limit` */
+export async function deleteDaysOf(tx: Tx, workspaceId: string, limit: number): Promise<number> {
+  return await deleteDays(tx, sql`workspace_id = ${workspaceId}`, limit)
+}
+
+async function deleteDays(tx: Tx, which: Expression<unknown>, limit: number): Promise<number> {
+  const result = await sql`
+    delete from usage_days where (workspace_id, bot_id, kind, day, shard) in (
+      select workspace_id, bot_id, kind, day, shard from usage_days where ${which} limit ${limit}
+    )`.execute(tx)
+  return Number(result.numAffectedRows ?? 0)
 }
 
 /** What a workspace or a bot has on a day. */
@@ -264,30 +284,28 @@ export async function putLevels(
 export async function mergeShards(tx: Tx, limit: number, before: string): Promise<number> {
   const split = await tx
     .selectFrom('usage_days')
-    .select(({ fn }) => [
-      'workspace_id',
-      'bot_id',
-      'kind',
-      'day',
-      fn.sum<number>('value').as('value'),
-    ])
+    .select(['workspace_id', 'bot_id', 'kind', 'day'])
     .where('day', '<', before)
-    .where('shard', '>', 0)
-    .groupBy(['workspace_id', 'bot_id', 'kind', 'day'])
+    // A literal, not a parameter, so that the partial index is used.
+    .where(sql<SqlBool>`shard > 0`)
     .limit(limit)
     .execute()
-  for (const { value, ...key } of split) {
-    await tx
+  for (const key of split) {
+    // What this statement deletes, and not what was read before: another process may merge them too.
+    const parts = await tx
       .deleteFrom('usage_days')
       .where('workspace_id', '=', key.workspace_id)
       .where('bot_id', '=', key.bot_id)
       .where('kind', '=', key.kind)
       .where('day', '=', key.day)
       .where('shard', '>', 0)
+      .returning('value')
       .execute()
+    if (parts.length === 0) continue
+    const value = parts.reduce((sum, part) => sum + Number(part.value), 0)
     await tx
       .insertInto('usage_days')
-      .values({ ...key, shard: 0, value: Number(value) })
+      .values({ ...key, shard: 0, value })
       .onConflict((conflict) =>
         conflict
           .columns(['workspace_id', 'bot_id', 'kind', 'day', 'shard'])
@@ -300,11 +318,7 @@ export async function mergeShards(tx: Tx, limit: number, before: string): Promis
 
 /** @returns how many rows of old days were deleted, at most `limit` */
 export async function deleteOldDays(tx: Tx, limit: number, before: string): Promise<number> {
-  const result = await sql`
-    delete from usage_days where (workspace_id, bot_id, kind, day, shard) in (
-      select workspace_id, bot_id, kind, day, shard from usage_days where day < ${before} limit ${limit}
-    )`.execute(tx)
-  return Number(result.numAffectedRows ?? 0)
+  return await deleteDays(tx, sql`day < ${before}`, limit)
 }
 
 /** The days of a workspace that are read. */
@@ -315,8 +329,11 @@ export interface DayFilter {
   first: string
   last: string
   /** Which rows: those of the whole workspace, those of the bots that are seen, or those of one. */
-  of: 'workspace' | BotReach
+  of: 'workspace' | SeenBots
 }
+
+/** The bots whose usage a caller may see: of those who may not see all bots, these, which are still there. */
+export type SeenBots = BotReach | { readonly kind: 'these'; readonly botIds: readonly string[] }
 
 function daysOf(db: Db, { workspaceId, kinds, first, last, of }: DayFilter) {
   const query = db
@@ -328,6 +345,10 @@ function daysOf(db: Db, { workspaceId, kinds, first, last, of }: DayFilter) {
   if (of === 'workspace') return query.where('bot_id', '=', '')
   if (of.kind === 'only') return query.where('bot_id', '=', of.botId)
   if (of.kind === 'except') return query.where('bot_id', 'not in', ['', ...of.botIds])
+  if (of.kind === 'these') {
+    const given = dialectOf(db).jsonTexts(sql.val(JSON.stringify(of.botIds)))
+    return query.where('bot_id', 'in', db.selectFrom(given).select('given.value'))
+  }
   return query.where('bot_id', '<>', '')
 }
 
@@ -336,38 +357,75 @@ export async function sumByDay(
   db: Db,
   filter: DayFilter,
 ): Promise<{ day: string; value: number }[]> {
-  const rows = await daysOf(db, filter)
-    .select(({ fn }) => ['day', fn.sum<number>('value').as('value')])
-    .groupBy('day')
-    .orderBy('day', 'desc')
-    .execute()
+  const rows = await inPieces(filter, (piece) =>
+    daysOf(db, piece)
+      .select(({ fn }) => ['day', fn.sum<number>('value').as('value')])
+      .groupBy('day')
+      .orderBy('day', 'desc')
+      .execute(),
+  )
   return rows.map(({ day, value }) => ({ day, value: Number(value) }))
 }
 
 /** The sums of bots. */
 export async function sumByBot(db: Db, filter: DayFilter): Promise<Map<string, number>> {
-  const rows = await daysOf(db, filter)
-    .select(({ fn }) => ['bot_id', fn.sum<number>('value').as('value')])
-    .groupBy('bot_id')
-    .execute()
-  return new Map(rows.map(({ bot_id, value }) => [bot_id, Number(value)]))
+  const rows = await inPieces(filter, (piece) =>
+    daysOf(db, piece)
+      .select(({ fn }) => ['bot_id', fn.sum<number>('value').as('value')])
+      .groupBy('bot_id')
+      .execute(),
+  )
+  const sums = new Map<string, number>()
+  for (const { bot_id, value } of rows) sums.set(bot_id, (sums.get(bot_id) ?? 0) + Number(value))
+  return sums
 }
 
 /** The last value of each bot. */
 export async function lastByBot(db: Db, filter: DayFilter): Promise<Map<string, number>> {
-  const rows = await daysOf(db, filter)
-    .select(['bot_id', 'value'])
-    .where('day', '=', ({ selectFrom }) =>
-      selectFrom('usage_days as later')
-        .select(({ fn }) => fn.max('later.day').as('day'))
-        .whereRef('later.workspace_id', '=', 'usage_days.workspace_id')
-        .whereRef('later.bot_id', '=', 'usage_days.bot_id')
-        .whereRef('later.kind', '=', 'usage_days.kind')
-        .where('later.day', '>=', filter.first)
-        .where('later.day', '<=', filter.last),
-    )
-    .execute()
-  return new Map(rows.map(({ bot_id, value }) => [bot_id, Number(value)]))
+  const rows = await inPieces(filter, (piece) =>
+    daysOf(db, piece).select(['bot_id', 'value']).orderBy('day', 'desc').execute(),
+  )
+  // Of several values of a bot the first one counts, which is set last.
+  return new Map(rows.reverse().map(({ bot_id, value }) => [bot_id, Number(value)]))
+}
+
+/** The rows of a range of months in pieces, the last piece first: others have their turn in between. */
+async function inPieces<Row>(
+  filter: DayFilter,
+  read: (piece: DayFilter) => Promise<Row[]>,
+): Promise<Row[]> {
+  // A bot has one row of each kind and day.
+  if (filter.of === 'workspace' || filter.of.kind === 'only') return await read(filter)
+  const rows: Row[] = []
+  for (const [first, last] of piecesOf(filter)) {
+    await nextTurn()
+    for (const row of await read({ ...filter, first, last })) rows.push(row)
+  }
+  return rows
+}
+
+/** Days of months at which a piece begins. */
+const pieceStarts = ['25', '17', '09', '01']
+
+/** The pieces of a range of whole months, the last one first. */
+function piecesOf({ first, last }: Pick<DayFilter, 'first' | 'last'>): [string, string][] {
+  const pieces: [string, string][] = []
+  for (let month = last.slice(0, 7); `${month}-31` >= first; month = monthsBefore(month, 1)) {
+    let end = '31'
+    for (const start of pieceStarts) {
+      pieces.push([`${month}-${start}`, `${month}-${end}`])
+      end = String(Number(start) - 1).padStart(2, '0')
+    }
+  }
+  return pieces
+}
+
+/** A month, such as `2026-03`, some months before another. */
+export function monthsBefore(period: string, months: number): string {
+  const [year = 0, month = 1] = period.split('-').map(Number)
+  // Not by the clock, which takes the first hundred years for others.
+  const all = year * 12 + month - 1 - months
+  return `${String(Math.floor(all / 12)).padStart(4, '0')}-${String((all % 12) + 1).padStart(2, '0')}`
 }
 
 /** Days and bots, the last day first. */
@@ -376,15 +434,23 @@ export async function pageDays(
   filter: DayFilter,
   page: PageRequest<'day'>,
 ): Promise<Page<{ day: string; id: string; value: number }>> {
-  const sums = daysOf(db, filter)
+  // Not a select of sums, which would be all of the range: the index has the days in this order.
+  let query = daysOf(db, filter)
     .select(({ fn }) => ['day', 'bot_id as id', fn.sum<number>('value').as('value')])
     .groupBy(['day', 'bot_id'])
     .having(({ fn }) => fn.sum('value'), '>', 0)
-  const { rows, nextToken } = await paginate(
-    db.selectFrom(sums.as('sums')).select(['day', 'id', 'value']),
-    page,
-  )
-  return { rows: rows.map((row) => ({ ...row, value: Number(row.value) })), nextToken }
+    .orderBy('day', 'desc')
+    .orderBy('bot_id', 'desc')
+    .limit(page.size + 1)
+  if (page.after !== undefined) {
+    const { value, id } = page.after
+    query = query.where(sql<SqlBool>`(day, bot_id) < (${value}, ${id})`)
+  }
+  const found = await query.execute()
+  const rows = found.slice(0, page.size).map((row) => ({ ...row, value: Number(row.value) }))
+  const last = rows.at(-1)
+  if (found.length <= page.size || last === undefined) return { rows, nextToken: undefined }
+  return { rows, nextToken: page.tokenAfter({ value: last.day, id: last.id }) }
 }
 
 /** The values of all kinds on one day. */
@@ -405,21 +471,21 @@ export async function listDay(
   return rows.map((row) => ({ ...row, value: Number(row.value) }))
 }
 
-/** The days of a range on which something is stored of a workspace, the first one first. */
-export async function listDays(
+/** The first day of a range on which something is stored of a workspace. */
+export async function findDay(
   db: Db,
   workspaceId: string,
   first: string,
   last: string,
-): Promise<string[]> {
-  const rows = await db
+): Promise<string | undefined> {
+  const row = await db
     .selectFrom('usage_days')
     .select('day')
-    .distinct()
     .where('workspace_id', '=', workspaceId)
     .where('day', '>=', first)
     .where('day', '<=', last)
-    .orderBy(sql`day`)
-    .execute()
-  return rows.map(({ day }) => day)
+    .orderBy('day')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.day
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   botQuotaTypes,
   contract,
@@ -87,11 +88,15 @@ function usageRoutes(deps: Deps): Route[] {
     }),
 
     route(usage.getMultiple, async ({ actor, query: { types, ids, period } }) => {
-      const usages: UsageRecord[] = []
-      for (const id of ids) {
+      const known = new Map<string, UsageRecord>()
+      for (const id of new Set(ids)) {
+        await nextTurn()
         const owner = await service.ownerOf(actor, id)
-        for (const type of types) usages.push(await service.usageOf(owner, toType(type), period))
+        for (const type of new Set(types.map(toType))) {
+          known.set(`${id} ${type}`, await service.usageOf(owner, type, period))
+        }
       }
+      const usages = ids.flatMap((id) => types.flatMap((type) => known.get(`${id} ${type}`) ?? []))
       return { usages }
     }),
 

@@ -209,12 +209,14 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     const results = await Promise.allSettled(Array.from({ length: 14 }, () => say()))
     const refused = results.filter((result) => result.status === 'rejected')
     expect(refused).toHaveLength(4)
+    // Users learn nothing of what others used.
     expect(refused[0]?.reason).toMatchObject({
       type: 'QuotaExceeded',
-      message: `The call quota of the bot does not suffice: ${value} messages and events of this month are used, 1 more are needed, ${value} are allowed.`,
+      message: 'This chat takes nothing more for now.',
     })
     await expect(runtime.createEvent({ type: 'noticed', payload: {} })).rejects.toMatchObject({
       type: 'QuotaExceeded',
+      message: `The call quota of the bot does not suffice: ${value} messages and events of this month are used, 1 more are needed, ${value} are allowed.`,
     })
     // The bot may still say so.
     await answer()
@@ -235,6 +237,23 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     await admin.setBotQuota({ id, type: 'invocation_calls', value: 3 })
     await say()
     await expect(say()).rejects.toMatchObject({ type: 'QuotaExceeded' })
+  })
+
+  it('are scheduled messages and events, which are counted and refused when they are created', async () => {
+    const login = await addAccount(server())
+    const { id, admin, runtime } = await newBot(login)
+    const before = await used(admin, id, 'invocation_calls')
+    await admin.setBotQuota({ id, type: 'invocation_calls', value: before + 2 })
+    const plan = () =>
+      runtime.createEvent({ type: 'noticed', payload: {}, schedule: { delay: minute } })
+    const { event } = await plan()
+    await plan()
+    await expect(plan()).rejects.toMatchObject({ type: 'QuotaExceeded' })
+    await server().pass(2 * minute)
+    await vi.waitFor(async () => {
+      expect((await runtime.getEvent({ id: event.id })).event.status).not.toBe('scheduled')
+    })
+    expect(await used(admin, id, 'invocation_calls')).toBe(before + 2)
   })
 
   it('are limited for a workspace with all its bots', async () => {
@@ -296,6 +315,18 @@ describeEachEngine('what workspaces and bots use', (engine) => {
       type: 'QuotaExceeded',
       message:
         'The storage quota of the bot does not suffice: 700 bytes are used, 301 more are needed, 1000 are allowed.',
+    })
+    // Users of the chat learn nothing of what others used.
+    const { bot } = await admin.getBot({ id })
+    const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+    const { key: userKey } = await server().client({ webhookId }).chatCreateUser({})
+    const chat = server().client({ webhookId, userKey })
+    const { conversation } = await chat.chatCreateConversation({})
+    await expect(
+      chat.chatCreateFile({ key: 'a.png', size: 301, tags: { conversation: conversation.id } }),
+    ).rejects.toMatchObject({
+      type: 'QuotaExceeded',
+      message: 'This chat takes nothing more for now.',
     })
     await runtime.upsertFile({ key: 'three.txt', size: 300 })
     await other.runtime.upsertFile({ key: 'three.txt', size: 301 })
@@ -360,5 +391,97 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     await expect(viewer.getMultipleUsages({ ids: [id], types: ['unknown'] })).rejects.toMatchObject(
       { type: 'InvalidQuery', message: /query\.types must be among/ },
     )
+  })
+
+  it('are not seen of bots that are gone by members who may not see all bots', async () => {
+    const login = await addAccount(server())
+    const seen = await newBot(login)
+    const hidden = await newBot(login)
+    await Promise.all([seen.say(), hidden.say()])
+    await seen.admin.updateBotAllowlist({ botId: hidden.id, setting: 'SELECTED_USERS' })
+    const viewing = await addViewer(server(), login.workspaceId)
+    await seen.admin.deleteBot({ id: hidden.id })
+    await server().pass(minute)
+    await inDatabase(server(), async ({ db }) => {
+      await vi.waitFor(async () => {
+        const lists = db.selectFrom('bot_allowlists').select('bot_id')
+        expect(await lists.where('bot_id', '=', hidden.id).execute()).toEqual([])
+      })
+    })
+    const id = login.workspaceId
+    const shown = async (of: Login) => {
+      const client = server().client(of)
+      const { data } = await client.breakDownWorkspaceUsageByBot({ id, type: 'message_count' })
+      const daily = await client.listUsageActivityDaily({ id, type: 'message_count' })
+      const csv = await server().fetch(`/v1/admin/workspaces/${id}/usages/export`, {
+        headers: { authorization: `Bearer ${of.token}`, 'x-workspace-id': id },
+      })
+      const text = await csv.text()
+      return [
+        data.map(({ botId }) => botId).sort(),
+        daily.data.map(({ key }) => key).sort(),
+        [seen.id, hidden.id].filter((botId) => text.includes(botId)).sort(),
+      ]
+    }
+    const all = [seen.id, hidden.id].sort()
+    expect(await shown(login)).toEqual([all, all, all])
+    expect(await shown(viewing)).toEqual([[seen.id], [seen.id], [seen.id]])
+  })
+
+  it('are not seen of a whole workspace with a token that is limited to one bot', async () => {
+    const login = await addAccount(server())
+    const { id: botId, admin } = await newBot(login)
+    const { workspaceId } = login
+    const { pat } = await admin.createPersonalAccessToken({ note: 'one', workspaceId, botId })
+    const limited = server().client({ token: pat.value, workspaceId })
+    expect(await used(limited, botId, 'message_count')).toBe(0)
+    for (const refused of [
+      limited.getUsage({ id: workspaceId, type: 'message_count' }),
+      limited.getAllWorkspaceQuotaCompletion({}),
+    ]) {
+      await expect(refused).rejects.toMatchObject({ type: 'Forbidden' })
+    }
+  })
+
+  it('are forgotten with their workspace', async () => {
+    const login = await addAccount(server())
+    const { admin, say } = await newBot(login)
+    await say()
+    await admin.setWorkspaceQuota({ id: login.workspaceId, type: 'invocation_calls', value: 5 })
+    await say()
+    await admin.deleteWorkspace({ id: login.workspaceId })
+    await server().pass(minute)
+    await inDatabase(server(), async ({ db }) => {
+      await vi.waitFor(async () => {
+        for (const table of ['usage_days', 'usage_months', 'usage_quotas'] as const) {
+          const rows = db.selectFrom(table).select('workspace_id')
+          const of = rows.where('workspace_id', '=', login.workspaceId)
+          expect(await of.execute()).toEqual([])
+        }
+      })
+    })
+  })
+
+  it('are read once for what a request repeats, and of any month', async () => {
+    const login = await addAccount(server())
+    const { id, admin, say } = await newBot(login)
+    await say()
+    const { usages } = await admin.getMultipleUsages({
+      ids: [id, login.workspaceId, id],
+      types: ['message_count', 'bot_count', 'message_count'],
+    })
+    expect(usages.map(({ type, value }) => [type, value])).toEqual(
+      [1, 1, 1].flatMap((messages, at) => [
+        ['message_count', messages],
+        ['bot_count', at === 1 ? 1 : 0],
+        ['message_count', messages],
+      ]),
+    )
+    for (const period of ['0000-01', '0099-12', '9999-12']) {
+      expect(await used(admin, login.workspaceId, 'message_count', period)).toBe(0)
+    }
+    await expect(used(admin, id, 'message_count', '2026-13')).rejects.toMatchObject({
+      type: 'InvalidQuery',
+    })
   })
 })

@@ -1,8 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { noQuota, quotaTypes, type UsageType, usageTypes } from '@botstead/contract'
 import type { Config } from '../../../config/config.js'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
 import { fieldError, notFound } from '../../../domain/refusals.js'
-import { allBotsOf, type BotReach, requireWholeWorkspace } from '../../../domain/rights.js'
+import {
+  allBotsOf,
+  type Rights,
+  reaches,
+  requireWholeWorkspace,
+  rightsOf,
+} from '../../../domain/rights.js'
 import { timeOf } from '../../../domain/times.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
@@ -14,11 +21,13 @@ import type { BotsService } from '../../bots/bots/index.js'
 import type { Memberships } from '../../tenancy/access/index.js'
 import {
   type DayFilter,
+  findDay,
   lastByBot,
   listDay,
-  listDays,
+  monthsBefore,
   pageDays,
   quotasOf,
+  type SeenBots,
   type ServerQuotas,
   sumByBot,
   sumByDay,
@@ -42,7 +51,7 @@ export interface UsageDeps extends LevelsDeps {
 /** A workspace or bot whose usage a caller may see, and the bots of that workspace that they may see. */
 interface SeenOwner extends UsageOwner {
   id: string
-  reach: BotReach
+  reach: SeenBots
 }
 
 export interface UsageRecord {
@@ -66,6 +75,9 @@ export interface DaysQuery {
 
 /** Months of a history: the one that has begun, and the eleven before. */
 const historyMonths = 12
+const dayMs = 24 * 60 * 60 * 1000
+/** Behind all days. */
+const lastDay = '9'
 
 /** What workspaces and bots used. */
 export function createUsageService(deps: UsageDeps) {
@@ -88,18 +100,14 @@ export function thisMonth({ clock }: Pick<UsageDeps, 'clock'>): string {
 }
 
 /** A workspace of the caller, which need not be that of the call. */
-async function workspaceOf(
-  { memberships }: UsageDeps,
-  actor: WorkspaceActor,
-  id: string,
-): Promise<SeenOwner> {
+async function workspaceOf(deps: UsageDeps, actor: WorkspaceActor, id: string): Promise<SeenOwner> {
   const rights =
     id === actor.workspaceId
       ? actor.rights
-      : await memberships.rightsIn(actor.accountId, id, actor.rights.limits)
+      : await deps.memberships.rightsIn(actor.accountId, id, actor.rights.limits)
   if (rights === undefined) throw notFound('workspace', id, 'among those of the caller')
   requireWholeWorkspace(rights)
-  return { id, workspaceId: id, botId: '', reach: rights.bots }
+  return { id, workspaceId: id, botId: '', reach: await seenBots(deps, id, rights) }
 }
 
 /** A bot in the workspace of the call, or a workspace of the caller. */
@@ -239,7 +247,9 @@ async function* lines(
   { workspaceId, reach }: SeenOwner,
   { first, last }: { first: string; last: string },
 ): AsyncGenerator<readonly string[]> {
-  for (const day of await listDays(db, workspaceId, first, last)) {
+  const next = (from: string) => findDay(db, workspaceId, from, last)
+  for (let day = await next(first); day !== undefined; day = await next(dayAfter(day))) {
+    await nextTurn()
     const used = groupBy(await listDay(db, workspaceId, day), ({ botId }) => botId)
     const names = await bots.namesOf(allBotsOf(workspaceId), [...used.keys()])
     for (const [botId, rows] of used) {
@@ -259,12 +269,14 @@ async function* lines(
 
 /** The quota of each workspace of the caller that is used most. */
 async function completion(deps: UsageDeps, actor: AccountActor) {
+  requireWholeWorkspace(actor)
   const most: Record<string, { type: (typeof quotaTypes)[number]; completion: number }> = {}
   let nextToken: string | undefined
   do {
     const page = await deps.workspaces.list(actor, { nextToken, pageSize: 100 })
     nextToken = page.nextToken
     for (const { workspace } of page.rows) {
+      await nextTurn()
       const { id } = workspace
       const owner: SeenOwner = { id, workspaceId: id, botId: '', reach: { kind: 'all' } }
       for (const [type, quota] of (await quotasOf(deps, deps.db, id)).workspace) {
@@ -299,9 +311,19 @@ function rowsOf(owner: SeenOwner, type: UsageType): DayFilter['of'] {
   return source !== 'none' && 'level' in source ? 'workspace' : { kind: 'all' }
 }
 
-function isSeen(reach: BotReach, botId: string): boolean {
-  if (reach.kind === 'only') return reach.botId === botId
-  return reach.kind === 'all' || !reach.botIds.includes(botId)
+/** Those who may not see all bots see none that is gone: whether they could see it is not known any more. */
+async function seenBots(
+  { bots }: Pick<UsageDeps, 'bots'>,
+  workspaceId: string,
+  rights: Rights,
+): Promise<SeenBots> {
+  const { role, bots: reach } = rights
+  if (reach.kind === 'only' || rightsOf(role).permissions.has('bots:manage')) return reach
+  return { kind: 'these', botIds: await bots.idsIn({ workspaceId, rights }) }
+}
+
+function isSeen(reach: SeenBots, botId: string): boolean {
+  return reach.kind === 'these' ? reach.botIds.includes(botId) : reaches({ bots: reach }, botId)
 }
 
 /** Sums of months, or the last values in them, the last month first. */
@@ -324,9 +346,8 @@ function daysOf(period: string): { first: string; last: string } {
   return { first: `${period}-01`, last: `${period}-31` }
 }
 
-function monthsBefore(period: string, months: number): string {
-  const [year = 0, month = 1] = period.split('-').map(Number)
-  return isoTime(Date.UTC(year, month - 1 - months, 1)).slice(0, 7)
+function dayAfter(day: string): string {
+  return isoTime(Date.parse(day) + dayMs).slice(0, 10)
 }
 
 /** The first and the last day of a list; without bounds, all days. */
@@ -335,7 +356,7 @@ export function rangeOf(
   [untilName, until]: DaysQuery['until'],
 ): { first: string; last: string } {
   const first = timeOf(fromName, from, 'beginning')?.slice(0, 10) ?? ''
-  const last = timeOf(untilName, until, 'end')?.slice(0, 10) ?? '9'
+  const last = timeOf(untilName, until, 'end')?.slice(0, 10) ?? lastDay
   if (last >= first) return { first, last }
   throw fieldError(`query.${untilName}`, `must not be before query.${fromName}.`)
 }
