@@ -136,7 +136,7 @@ export function createFeatures(
 
   const serverQuotas = serverQuotasOf(limits)
   const { meter } = add(
-    createMetering({ run, clock, timers, log, queue, domainEvents, ports, serverQuotas }),
+    createMetering({ db, run, clock, timers, log, queue, domainEvents, ports, serverQuotas }),
   )
   const storage = { db, run, dialect, clock, ids, pager, authorities, ports, meter }
   const base: Base = { context, addresses, storage, add }

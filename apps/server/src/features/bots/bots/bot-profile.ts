@@ -3,6 +3,7 @@ import type { Clock } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
+import type { Meter } from '../../tenancy/metering/index.js'
 import { builtInChat, chatShapes, namesOfChat } from '../built-in-chat/index.js'
 import { type InstallationRow, isBuiltIn, listInstallations } from '../installations/index.js'
 import type { IntegrationDefinition, KnownIntegrations } from '../integrations/index.js'
@@ -14,6 +15,8 @@ import { findBotProfile } from './store.js'
 export interface BotProfile {
   /** Whether the bot has an address, or code that runs here. */
   readonly listens: boolean
+  /** Whether there is a quota of its messages and events. */
+  readonly hasCallQuota: boolean
   /** Whether the bot wants events of a type. */
   wants(type: string): boolean
   /** Whether an installation has a server of its own that messages are sent to. */
@@ -76,6 +79,7 @@ export interface BotProfiles {
 /** The profile of a bot that does not exist. */
 const emptyProfile: BotProfile = {
   listens: false,
+  hasCallQuota: false,
   wants: () => false,
   delivers: () => false,
   stateOf: () => undefined,
@@ -93,6 +97,7 @@ export interface BotProfilesDeps {
   clock: Clock
   integrations: Pick<KnownIntegrations, 'of'>
   plugins: Pick<PluginsInBots, 'declaredIn'>
+  meter: Pick<Meter, 'hasCallQuota'>
 }
 
 /**
@@ -104,6 +109,7 @@ export function createBotProfiles({
   clock,
   integrations,
   plugins,
+  meter,
 }: BotProfilesDeps): BotProfiles {
   const cached = createFactCache<BotProfile>({
     clock,
@@ -120,6 +126,7 @@ export function createBotProfiles({
         bot,
         installed.map((row, at) => ({ ...row, declares: declared[at] })),
         await plugins.declaredIn(botId),
+        await meter.hasCallQuota({ workspaceId: bot.workspace_id, botId }),
       )
     },
   })
@@ -156,6 +163,7 @@ function toBotProfile(
   bot: { url: string | null; deployment_id: string | null; definition: string },
   installations: readonly (InstallationRow & Pick<InstalledAs, 'declares'>)[],
   plugins: readonly InstalledPlugin[],
+  hasCallQuota: boolean,
 ): BotProfile {
   const own = decodeJson<BotDefinition>(bot.definition)
   const { subscriptions } = own
@@ -180,6 +188,7 @@ function toBotProfile(
   )
   return {
     listens: bot.url !== null || bot.deployment_id !== null,
+    hasCallQuota,
     wants: wantsOf({ subscriptions }),
     delivers: (alias) => remote.has(alias),
     stateOf(type, name) {

@@ -38,7 +38,7 @@ interface Deps extends Omit<BotsDeps, 'integrations' | 'meter'>, Pick<BotView, '
   workspaces: Pick<WorkspacesService, 'botCounts' | 'requireTarget'>
   integrations: { service: BotsDeps['integrations']; known: Pick<KnownIntegrations, 'of'> }
   plugins: Pick<Plugins, 'service' | 'inBots'>
-  meter: BotsDeps['meter'] & Pick<Meter, 'placeOf'>
+  meter: BotsDeps['meter'] & Pick<Meter, 'placeOf' | 'hasCallQuota'>
 }
 
 /** Bots of a workspace and what is installed in them. */

@@ -117,10 +117,10 @@ export async function findBotAddress(
 export async function findBotProfile(
   db: Db,
   id: string,
-): Promise<Pick<BotRow, 'url' | 'deployment_id' | 'definition'> | undefined> {
+): Promise<Pick<BotRow, 'workspace_id' | 'url' | 'deployment_id' | 'definition'> | undefined> {
   return await db
     .selectFrom('bots')
-    .select(['url', 'deployment_id', 'definition'])
+    .select(['workspace_id', 'url', 'deployment_id', 'definition'])
     .where('id', '=', id)
     .executeTakeFirst()
 }

@@ -80,7 +80,7 @@ export function createActionRuns(deps: ActionRunsDeps) {
         // The rows of a bot that was deleted meanwhile may be deleted already.
         if (!(await deps.bots.holdAnywhere(tx, botId))) return
         await store.insertRun(tx, row)
-        await deps.meter.count(tx, botId, 'action_calls')
+        deps.meter.count(tx, botId, 'action_calls')
       })
     } catch (err) {
       // The action was run; a failure to record it must not fail the call.

@@ -78,7 +78,8 @@ export function createBackfill(deps: BackfillDeps) {
       if (message !== undefined) {
         await recorder.record(
           tx,
-          { wants, listens: true },
+          // Messages were counted when they came.
+          { wants, listens: true, hasCallQuota: false },
           {
             botId,
             type: 'message_created',

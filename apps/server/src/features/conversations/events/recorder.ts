@@ -53,6 +53,14 @@ export function createEventRecorder({ clock, ids, domainEvents, meter }: EventRe
     }
   }
 
+  async function count(
+    tx: Tx,
+    { hasCallQuota: hasQuota }: Pick<BotProfile, 'hasCallQuota'>,
+    { botId, isPromised = false }: NewEvent,
+  ): Promise<void> {
+    await meter.call(tx, { botId, kind: 'events', hasQuota, isPromised })
+  }
+
   /** Requests the delivery; events about one conversation or workflow reach the bot in order. */
   function send(tx: Tx, event: EventRow): Promise<unknown> {
     return domainEvents.raise(tx, 'delivery.requested', {
@@ -69,23 +77,27 @@ export function createEventRecorder({ clock, ids, domainEvents, meter }: EventRe
    */
   async function record(
     tx: Tx,
-    profile: Pick<BotProfile, 'wants' | 'listens'>,
+    profile: Pick<BotProfile, 'wants' | 'listens' | 'hasCallQuota'>,
     event: NewEvent,
   ): Promise<EventRow> {
     const wanted = profile.wants(event.type)
     const row = draft(event, wanted ? 'pending' : 'ignored')
     await insertEvent(tx, row)
     // The event of a message has no payload of its own, and is counted with the message.
-    if (event.payload !== null) await meter.call(tx, event.botId, 'events', !event.isPromised)
+    if (event.payload !== null) await count(tx, profile, event)
     if (wanted && profile.listens) await send(tx, row)
     return row
   }
 
   /** Stores an event that happens later. It is counted now, so that its release need not be refused. */
-  async function schedule(tx: Tx, event: NewEvent): Promise<EventRow> {
+  async function schedule(
+    tx: Tx,
+    profile: Pick<BotProfile, 'hasCallQuota'>,
+    event: NewEvent,
+  ): Promise<EventRow> {
     const row = draft(event, 'scheduled')
     await insertEvent(tx, row)
-    await meter.call(tx, event.botId, 'events', !event.isPromised)
+    await count(tx, profile, event)
     return row
   }
 

@@ -152,7 +152,7 @@ async function createEvent(
     const row =
       dueAt === undefined
         ? await deps.recorder.record(tx, profile, event)
-        : await deps.recorder.schedule(tx, event)
+        : await deps.recorder.schedule(tx, profile, event)
     if (dueAt !== undefined) {
       await deps.queue.enqueue(tx, {
         kind: releaseEventJob,

@@ -76,7 +76,10 @@ export async function appendMessage(
   })
   if (message.direction === 'incoming') {
     // One that was scheduled was counted then.
-    if (message.id === undefined) await meter.call(tx, botId, 'user_messages', true)
+    if (message.id === undefined) {
+      const { hasCallQuota: hasQuota } = profile
+      await meter.call(tx, { botId, kind: 'user_messages', hasQuota })
+    }
     if (profile.listens) {
       await events.record(tx, profile, {
         botId,
@@ -88,7 +91,7 @@ export async function appendMessage(
       })
     }
   } else {
-    await meter.count(tx, botId, 'bot_messages')
+    meter.count(tx, botId, 'bot_messages')
     if (!profile.delivers(slot.integration)) return row
     await domainEvents.raise(tx, 'delivery.requested', {
       botId,

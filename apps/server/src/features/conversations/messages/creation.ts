@@ -95,7 +95,7 @@ export async function createMessageIn(
     if (slot === undefined) throw noReference('body.conversationId', 'conversation', conversationId)
     made = await appendMessage(deps, tx, slot, message, profile)
   } else {
-    made = await scheduleMessage(deps, tx, conversationId, message, dueAt)
+    made = await scheduleMessage(deps, tx, conversationId, profile, message, dueAt)
   }
   if (message.tags !== null) {
     await replaceTags(tx, { botId, kind: 'message', id: made.id }, {}, tags)

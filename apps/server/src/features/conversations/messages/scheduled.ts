@@ -2,7 +2,7 @@ import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import type { BotProfiles } from '../../bots/bots/index.js'
+import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
 import type { ConversationRef, ConversationsService } from '../conversations/index.js'
 import { publicIdOf, type UsersService } from '../users/index.js'
 import { type AppendDeps, appendMessage, type NewMessage } from './append.js'
@@ -38,6 +38,7 @@ export async function scheduleMessage(
   { ids, clock, queue, meter }: ScheduledMessagesDeps,
   tx: Tx,
   conversationId: string,
+  { hasCallQuota: hasQuota }: Pick<BotProfile, 'hasCallQuota'>,
   message: NewMessage & { tags: string | null; origin: MessageRow['origin'] },
   dueAt: number,
 ): Promise<MessageRow> {
@@ -52,7 +53,9 @@ export async function scheduleMessage(
     created_at: isoTime(clock.now()),
   }
   await insertScheduled(tx, row)
-  if (message.direction === 'incoming') await meter.call(tx, botId, 'user_messages', true)
+  if (message.direction === 'incoming') {
+    await meter.call(tx, { botId, kind: 'user_messages', hasQuota })
+  }
   await queue.enqueue(tx, {
     kind: releaseMessageJob,
     key: row.id,

@@ -1,7 +1,8 @@
 import type { Port, Ports } from '../../../domain/ports.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
 import { purge } from '../../../platform/db/purge.js'
-import type { Run, Tx } from '../../../platform/db/schema.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import { addToTotal, type Totals } from '../../../platform/db/transaction.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -32,6 +33,7 @@ export {
 } from './store.js'
 
 interface Deps extends QuotasDeps {
+  db: Db
   ports: Pick<Ports, 'open'>
   run: Run
   clock: Clock
@@ -46,18 +48,29 @@ interface FileBytes {
   vector: number
 }
 
+/** A message of a user, or another event of a bot. */
+export interface Call {
+  botId: string
+  kind: 'user_messages' | 'events'
+  /** Whether it has a quota that people set, by the profile of the bot. */
+  hasQuota: boolean
+  /** Whether the server itself promised it: it is counted, and never refused. */
+  isPromised?: boolean
+}
+
 /** What bots use is counted with it, and what is too much refused. */
 export interface Meter {
   /** Finds the workspace of a bot. */
   placeOf: Port<store.PlaceOfBot>
   /** Counts something that has no quota, in the transaction in which it happens. */
-  count(tx: Tx, botId: string, kind: 'bot_messages' | 'action_calls'): Promise<void>
+  count(tx: Tx, botId: string, kind: 'bot_messages' | 'action_calls'): void
   /**
    * Counts a message of a user or another event of a bot, in the transaction that stores it.
-   * @param mayRefuse false for what the server itself promised: it is counted, and never refused
    * @throws ApiError `QuotaExceeded`
    */
-  call(tx: Tx, botId: string, kind: 'user_messages' | 'events', mayRefuse: boolean): Promise<void>
+  call(tx: Tx, call: Call): Promise<void>
+  /** Whether the calls of a bot have a quota that people set. */
+  hasCallQuota(owner: store.UsageOwner): Promise<boolean>
   /** Counts the time until the function that it returns is called. */
   begin: RunningTime['begin']
   /**
@@ -91,6 +104,11 @@ export function createMetering(deps: Deps): FeatureWith<'jobs'> & { meter: Meter
   const placeOf = deps.ports.open<store.PlaceOfBot>('metering: the workspaces of bots')
   const addToDay = store.createAddToDay((...args) => placeOf.call(...args))
   const dayBefore = (days: number) => isoTime(clock.now() - days * dayMs).slice(0, 10)
+  const totals: Totals = {
+    async store(tx, sums) {
+      for (const [key, value] of sums) await addToDay(tx, { ...partsOf(key), value })
+    },
+  }
   const running = createRunningTime({
     ...deps,
     add: (times) =>
@@ -118,14 +136,17 @@ export function createMetering(deps: Deps): FeatureWith<'jobs'> & { meter: Meter
     name: 'metering',
     meter: {
       placeOf,
-      count: async (tx, botId, kind) => {
-        await addToDay(tx, { botId, kind, day: dayBefore(0), value: 1 })
-      },
-      call: async (tx, botId, kind, mayRefuse) => {
+      count: (tx, botId, kind) => addToTotal(tx, totals, keyOf(dayBefore(0), kind, botId), 1),
+      call: async (tx, call) => {
+        const { botId, kind } = call
         const day = dayBefore(0)
+        if (!call.hasQuota && deps.serverQuotas.invocation_calls === undefined) {
+          return addToTotal(tx, totals, keyOf(day, kind, botId), 1)
+        }
         const counted = await addToDay.first(tx, { botId, kind, day, value: 1 })
-        if (counted !== undefined) await applyCall(deps, tx, { ...counted, botId, mayRefuse }, day)
+        if (counted !== undefined) await applyCall(deps, tx, call, counted.workspaceId, day)
       },
+      hasCallQuota: (owner) => store.hasCallQuota(deps.db, owner),
       begin: running.begin,
       requireStorage: (tx, ...args) => requireStorage(deps, tx, ...args),
       requireRoomFor: (...args) => requireRoomFor(deps, ...args),
@@ -146,27 +167,32 @@ export function createMetering(deps: Deps): FeatureWith<'jobs'> & { meter: Meter
   }
 }
 
-interface Call extends store.Counted {
-  botId: string
-  mayRefuse: boolean
+/** The key of a counter among the totals of transactions. */
+function keyOf(day: string, kind: store.UsageKind, botId: string): string {
+  return `${day} ${kind} ${botId}`
+}
+
+function partsOf(key: string): Omit<store.Count, 'value'> {
+  const [day = '', kind = '', botId = ''] = key.split(' ')
+  return { day, kind: kind as store.UsageKind, botId }
 }
 
 /** Applies the quotas of calls to one that was counted. */
 async function applyCall(
   deps: QuotasDeps,
   tx: Tx,
-  { botId, workspaceId, hasQuota, mayRefuse }: Call,
+  { botId, isPromised = false }: Call,
+  workspaceId: string,
   day: string,
 ): Promise<void> {
   const type = 'invocation_calls'
-  if (hasQuota === 0 && deps.serverQuotas[type] === undefined) return
   const quotas = await quotasOf(deps, tx, workspaceId, botId)
   for (const of of ['bot', 'workspace'] as const) {
     const allowed = quotas[of].get(type)
     if (allowed === undefined) continue
     const owner = { workspaceId, botId: of === 'bot' ? botId : '' }
     const used = await store.addToMonth(tx, owner, day.slice(0, 7), 1)
-    await applyQuota(deps, tx, botId, { type, of, used, added: 1, allowed }, mayRefuse)
+    await applyQuota(deps, tx, botId, { type, of, used, added: 1, allowed }, !isPromised)
   }
 }
 

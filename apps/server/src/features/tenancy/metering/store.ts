@@ -29,26 +29,17 @@ export type StoredLevel =
 /** The kinds that count towards the quota of calls. */
 const callKinds = ['user_messages', 'events'] as const
 
-interface Count {
+export interface Count {
   botId: string
   kind: UsageKind
   day: string
   value: number
 }
 
-/** Where something was counted, and whether the calls of that workspace or bot have a quota. */
-export interface Counted {
-  workspaceId: string
-  hasQuota: number
-}
-
 /** The select of the workspace of a bot, for joins: its column is `workspace_id`. */
 export type PlaceOfBot = (db: Kysely<Schema>, botId: Expression<string>) => Expression<unknown>
 
-/**
- * Makes the statement that adds to a counter of a bot where it is; nothing if it was deleted. On the path of each message,
- * so that it also tells whether there are quotas to look at.
- */
+/** Makes the statement that adds to a counter of a bot in the workspace where it is; nothing if it was deleted. */
 export function createAddToDay(placeOf: PlaceOfBot) {
   return prepared<Count>()((db, p, dialect) =>
     db
@@ -64,15 +55,14 @@ export function createAddToDay(placeOf: PlaceOfBot) {
           .columns(['workspace_id', 'bot_id', 'kind', 'day', 'shard'])
           .doUpdateSet({ value: sql`usage_days.value + excluded.value` }),
       )
-      .returning([
-        'workspace_id as workspaceId',
-        sql<number>`case when exists (
-          select 1 from usage_quotas
-          where usage_quotas.workspace_id = usage_days.workspace_id
-            and usage_quotas.bot_id in ('', usage_days.bot_id) and usage_quotas.type = 'invocation_calls'
-        ) then 1 else 0 end`.as('hasQuota'),
-      ]),
+      .returning('workspace_id as workspaceId'),
   )
+}
+
+/** Whether the calls of a bot have a quota, of its own or of its workspace. */
+export async function hasCallQuota(db: Db, { workspaceId, botId }: UsageOwner): Promise<boolean> {
+  const quotas = await listQuotas(db, workspaceId, botId)
+  return quotas.some(({ type }) => type === 'invocation_calls')
 }
 
 /** A workspace, or one of its bots. */

@@ -13,13 +13,12 @@ import { fieldError, notFound } from '../../../domain/refusals.js'
 import type { Standing } from '../../../domain/standing.js'
 import { type Route, route } from '../../../http/mount.js'
 import type { Authorities } from '../../../platform/authorities.js'
-import type { Tx } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Feature } from '../../feature.js'
 import { toCsvRow } from '../../tenancy/audit/index.js'
 import { listQuotasOfBots } from '../../tenancy/metering/index.js'
-import { recordLevels } from './levels.js'
+import { enqueueRecording, hourMs, recordJob, recordLevels } from './levels.js'
 import { setQuotaOfBot, setQuotaOfWorkspace } from './quotas.js'
 import {
   createUsageService,
@@ -38,29 +37,20 @@ interface Deps extends UsageDeps {
   standing: Standing
 }
 
-/** Kind of the job that stores what workspaces and bots have. */
-const recordJob = 'usage.record'
-const hourMs = 60 * 60 * 1000
-/** So many that the job survives a longer failure, for example of a full disk. */
-const maxAttempts = 1000
 const csvColumns = ['date', 'botId', 'botName', 'type', 'value']
 
 /** What workspaces and bots used, and their quotas. */
 export function createUsage(deps: Deps): Feature {
   const { queue, clock } = deps
-  async function enqueue(tx: Tx, runAt: number): Promise<void> {
-    const job = { kind: recordJob, key: 'all', payload: {}, runAt, maxAttempts, deadlineMs: hourMs }
-    await queue.enqueue(tx, job)
-  }
   const record: JobHandler = {
     everyMs: hourMs,
     handler: (_, { signal }) => recordLevels(deps, signal),
-    onDone: (tx) => enqueue(tx, clock.now() + hourMs),
+    onDone: (tx) => enqueueRecording(queue, tx, clock.now() + hourMs),
   }
   return {
     name: 'usage',
     jobs: { [recordJob]: record },
-    schedule: (tx) => enqueue(tx, clock.now()),
+    schedule: (tx) => enqueueRecording(queue, tx, clock.now()),
     routes: [...usageRoutes(deps), ...quotaRoutes(deps)],
   }
 }

@@ -1,6 +1,7 @@
 import { allBotsOf } from '../../../domain/rights.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import type { Db, Run } from '../../../platform/db/schema.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import type { IntegrationsService } from '../../bots/integrations/index.js'
 import { findFileUsage, listBotUsage } from '../../files/index.js'
@@ -84,6 +85,21 @@ const workspaceLevels: readonly StoredLevel[] = [
   'members',
   'integrations',
 ]
+
+/** Kind of the job that stores what workspaces and bots have. */
+export const recordJob = 'usage.record'
+export const hourMs = 60 * 60 * 1000
+/** So many that the job survives a longer failure, for example of a full disk. */
+const maxAttempts = 1000
+
+export async function enqueueRecording(
+  queue: Pick<Queue, 'enqueue'>,
+  tx: Tx,
+  runAt: number,
+): Promise<void> {
+  const job = { kind: recordJob, key: 'all', payload: {}, runAt, maxAttempts, deadlineMs: hourMs }
+  await queue.enqueue(tx, job)
+}
 
 /** Stores what all workspaces and their bots have today. */
 export async function recordLevels(

@@ -1,6 +1,10 @@
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { notFound } from '../../../domain/refusals.js'
+import { allBotsOf } from '../../../domain/rights.js'
+import type { Clock } from '../../../platform/clock.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
+import { factLifetime } from '../../../platform/fact-cache.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import { type AuditDeps, recordAct } from '../../tenancy/audit/index.js'
 import {
@@ -10,10 +14,13 @@ import {
   type UsageOwner,
 } from '../../tenancy/metering/index.js'
 import { holdWorkspace } from '../../tenancy/workspaces/index.js'
+import { enqueueRecording } from './levels.js'
 
 interface QuotasDeps extends AuditDeps {
   run: Run
-  bots: Pick<BotsService, 'hold'>
+  clock: Clock
+  queue: Queue
+  bots: Pick<BotsService, 'hold' | 'idsIn' | 'raiseChanged'>
 }
 
 export interface QuotaChange {
@@ -31,9 +38,10 @@ export async function setQuotaOfWorkspace(
 ): Promise<void> {
   const { workspaceId } = actor
   if (id !== workspaceId) throw notFound('workspace', id, 'of this call')
+  const botIds = await deps.bots.idsIn(allBotsOf(workspaceId))
   await deps.run(async (tx) => {
     await holdWorkspace(tx, actor)
-    await setQuota(deps, tx, actor, { workspaceId, botId: '' }, change)
+    await setQuota(deps, tx, actor, { workspaceId, botId: '' }, change, botIds)
   })
 }
 
@@ -46,7 +54,8 @@ export async function setQuotaOfBot(
 ): Promise<void> {
   await deps.run(async (tx) => {
     if (!(await deps.bots.hold(tx, actor, botId))) throw notFound('bot', botId, 'in this workspace')
-    await setQuota(deps, tx, actor, { workspaceId: actor.workspaceId, botId }, change)
+    const owner = { workspaceId: actor.workspaceId, botId }
+    await setQuota(deps, tx, actor, owner, change, [botId])
   })
 }
 
@@ -56,12 +65,27 @@ async function setQuota(
   actor: WorkspaceActor,
   owner: UsageOwner,
   { type, value }: QuotaChange,
+  botIds: readonly string[],
 ): Promise<void> {
   await putQuota(tx, owner, type, value ?? undefined)
-  // A total that was kept while there was a quota may lack what came after it was removed.
-  if (type === 'invocation_calls') await deleteMonths(tx, owner)
+  if (type === 'invocation_calls') await announceCallQuota(deps, tx, owner, botIds)
   recordAct(deps, tx, actor, {
     resourceId: owner.botId || owner.workspaceId,
     changes: { [type]: { to: value } },
   })
+}
+
+/**
+ * Tells this process at once that a quota of calls was set or removed; others learn it within five seconds. What came
+ * without a quota is not in the totals, which are summed up again now and when all have heard of it.
+ */
+async function announceCallQuota(
+  { bots, queue, clock }: QuotasDeps,
+  tx: Tx,
+  owner: UsageOwner,
+  botIds: readonly string[],
+): Promise<void> {
+  await deleteMonths(tx, owner)
+  await enqueueRecording(queue, tx, clock.now() + 2 * factLifetime)
+  for (const botId of botIds) await bots.raiseChanged(tx, botId)
 }
