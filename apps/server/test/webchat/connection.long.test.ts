@@ -110,6 +110,19 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
     await log(page).getByText('another one').waitFor({ state: 'detached' })
   })
 
+  it('tells visitors no figures of a quota that is used up, and tries once', async () => {
+    const { page } = await chat.open(site())
+    const { chatServer } = chat
+    await connected(page)
+    chatServer.refuseNext('/messages', 403, 'The call quota: 5 are used', 'QuotaExceeded')
+    await write(page, 'one too many')
+    await log(page).getByText('Not sent: Could not be answered').waitFor()
+    // A second attempt, as when its conversation is gone, would have succeeded.
+    expect(sent()).toHaveLength(0)
+    await log(page).getByRole('button', { name: 'Try again' }).click()
+    await vi.waitFor(() => expect(sent()).toHaveLength(1))
+  })
+
   it('moves a message to a new conversation when the old one is gone', async () => {
     const { page } = await chat.open(site())
     const { chatServer } = chat

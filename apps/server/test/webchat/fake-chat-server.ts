@@ -51,7 +51,7 @@ export interface FakeChatServer {
   /** Sends a signal to all streams. */
   signal(type: string, data: Json): void
   /** Responds to the next request of a path with a status and an error, once. */
-  refuseNext(path: string, status: number, message: string): void
+  refuseNext(path: string, status: number, message: string, type?: string): void
   /** Returns the number of open streams. */
   streams(): number
   /** Returns how many requests of a path were refused by `refuseNext`. */
@@ -72,7 +72,7 @@ export async function startFakeChatServer(
   const users = new Map<string, Json>()
   const files = new Map<string, { type: string; bytes: Buffer }>()
   const streams = new Set<ServerResponse>()
-  const refusals = new Map<string, { status: number; message: string }>()
+  const refusals = new Map<string, { status: number; message: string; type: string }>()
   const refusedPaths: string[] = []
   let isDown = false
   let count = 0
@@ -195,8 +195,8 @@ export async function startFakeChatServer(
     if (refusal !== undefined) {
       refusals.delete(path)
       refusedPaths.push(path)
-      const { status, message } = refusal
-      const body = { id: 'err_1', code: status, type: 'Unknown', message }
+      const { status, message, type } = refusal
+      const body = { id: 'err_1', code: status, type, message }
       response.writeHead(status, { 'content-type': 'application/json' })
       return void response.end(JSON.stringify(body))
     }
@@ -251,7 +251,8 @@ export async function startFakeChatServer(
       return save(conversation, { userId: 'bot', payload, ...more })
     },
     signal,
-    refuseNext: (path, status, message) => refusals.set(path, { status, message }),
+    refuseNext: (path, status, message, type = 'Unknown') =>
+      refusals.set(path, { status, message, type }),
     streams: () => streams.size,
     refused: (path) => refusedPaths.filter((each) => each === path).length,
     down() {

@@ -43,13 +43,16 @@ interface AnnouncedFile {
 /** An error response of the server, with its message. */
 export class HttpError extends Error {
   readonly status: number
+  /** Such as `Forbidden`. */
+  readonly type: unknown
   /** Milliseconds to wait before a repetition, from the header `Retry-After`; 0 without one. */
   readonly retryAfter: number
 
-  constructor(status: number, message: string, retryAfter: number) {
+  constructor(status: number, message: string, retryAfter: number, type?: unknown) {
     super(message)
     this.status = status
     this.retryAfter = retryAfter
+    this.type = type
   }
 }
 
@@ -171,10 +174,11 @@ export function createChatApi(base: string, keyOf: () => string | undefined): Ch
 }
 
 async function toHttpError(response: Response): Promise<HttpError> {
-  const { message } = await response.json().catch(() => ({}))
+  const { message, type } = await response.json().catch(() => ({}))
   const text = typeof message === 'string' ? messageForPeople(message) : `${response.status}`
   const seconds = Number(response.headers.get('retry-after') ?? 0)
-  return new HttpError(response.status, text, Number.isFinite(seconds) ? seconds * 1000 : 0)
+  const retryAfter = Number.isFinite(seconds) ? seconds * 1000 : 0
+  return new HttpError(response.status, text, retryAfter, type)
 }
 
 /**

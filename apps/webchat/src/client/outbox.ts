@@ -75,13 +75,15 @@ export function createOutbox(options: OutboxOptions): Outbox {
         timer = setTimeout(flush, backoff.next(retryAfter))
         return false
       }
-      const isGone = error instanceof HttpError && [403, 404].includes(error.status)
-      if (isGone && !moved.has(clientMessageId)) {
+      // Other errors are retryable.
+      const { status, type, message: reason } = error as HttpError
+      const isFull = type === 'QuotaExceeded'
+      if (!isFull && [403, 404].includes(status) && !moved.has(clientMessageId)) {
         moved.add(clientMessageId)
         options.onConversationGone()
         return false
       }
-      refused = [...refused, { ...message, refusal: (error as Error).message }]
+      refused = [...refused, { ...message, refusal: isFull ? '' : reason }]
       storage.dropUnsent(clientMessageId)
       publish()
       options.onRefused(error)

@@ -7,7 +7,7 @@ type Connection = 'connecting' | 'open' | 'waiting' | 'refused'
 
 /** A message of this user that the server has not confirmed. */
 export interface Outgoing extends Unsent {
-  /** Error for which the server refused it; undefined if it did not. */
+  /** Error for which the server refused it: empty for a quota that is used up, undefined if it did not refuse it. */
   refusal?: string
 }
 

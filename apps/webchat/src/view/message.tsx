@@ -100,7 +100,7 @@ export function OutgoingView({ message }: { message: Outgoing }) {
         <Note>{connection === 'open' ? texts.sending : texts.willSend}</Note>
       ) : (
         <div className="note refusal">
-          {format(texts.notSent, { name: refusal })}{' '}
+          {format(texts.notSent, { name: refusal || texts.notAnswered })}{' '}
           <button type="button" className="link" onClick={() => outbox.retry(clientMessageId)}>
             {texts.retry}
           </button>{' '}
