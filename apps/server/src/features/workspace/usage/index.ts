@@ -156,7 +156,10 @@ function usageRoutes(deps: Deps): Route[] {
           'content-disposition': 'attachment; filename="usage.csv"',
           'cache-control': 'no-store',
         },
-        open: async () => csvOf(actor, service.lines(owner, range)),
+        open: async () => {
+          const isNamed = actor.rights.permissions.has('bots:read')
+          return csvOf(actor, service.lines(owner, range, isNamed))
+        },
       }
     }),
 

@@ -369,7 +369,8 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     const hidden = await newBot(login)
     await Promise.all([seen.say(), hidden.say(), hidden.say()])
     await seen.admin.updateBotAllowlist({ botId: hidden.id, setting: 'SELECTED_USERS' })
-    const viewer = server().client(await addViewer(server(), login.workspaceId))
+    const viewerLogin = await addViewer(server(), login.workspaceId)
+    const viewer = server().client(viewerLogin)
     const id = login.workspaceId
     const { data } = await viewer.breakDownWorkspaceUsageByBot({ id, type: 'message_count' })
     expect(data).toEqual([{ botId: seen.id, value: 1 }])
@@ -382,6 +383,17 @@ describeEachEngine('what workspaces and bots use', (engine) => {
       headers: { authorization: `Bearer ${login.token}`, 'x-workspace-id': id },
     })
     expect(await csv.text()).toContain(hidden.id)
+    // Who may not see bots sees their figures, without names.
+    const { members } = await seen.admin.listWorkspaceMembers()
+    const paying = members.find(({ role }) => role === 'viewer')
+    await seen.admin.updateWorkspaceMember({ id: paying?.id ?? '', role: 'billing' })
+    const unnamed = await server().fetch(`/v1/admin/workspaces/${id}/usages/export`, {
+      headers: { authorization: `Bearer ${viewerLogin.token}`, 'x-workspace-id': id },
+    })
+    const rows = await unnamed.text()
+    expect(rows).toContain(`,${seen.id},,message_count,`)
+    expect(rows).not.toContain('A bot')
+    await seen.admin.updateWorkspaceMember({ id: paying?.id ?? '', role: 'viewer' })
     for (const refused of [
       viewer.setWorkspaceQuota({ id, type: 'bot_count', value: 1 }),
       viewer.setBotQuota({ id: seen.id, type: 'storage_count', value: 1 }),

@@ -241,17 +241,22 @@ async function days(deps: UsageDeps, owner: SeenOwner, query: DaysQuery): Promis
   return { rows, nextToken: found.nextToken }
 }
 
-/** The rows of a table: what each bot that the caller may see used on each day. */
+/**
+ * The rows of a table: what each bot that the caller may see used on each day.
+ * @param isNamed whether the rows have the names of bots, too
+ */
 async function* lines(
   { db, bots }: UsageDeps,
   { workspaceId, reach }: SeenOwner,
   { first, last }: { first: string; last: string },
+  isNamed: boolean,
 ): AsyncGenerator<readonly string[]> {
   const next = (from: string) => findDay(db, workspaceId, from, last)
   for (let day = await next(first); day !== undefined; day = await next(dayAfter(day))) {
     await nextTurn()
     const used = groupBy(await listDay(db, workspaceId, day), ({ botId }) => botId)
-    const names = await bots.namesOf(allBotsOf(workspaceId), [...used.keys()])
+    const named = isNamed ? [...used.keys()] : []
+    const names = await bots.namesOf(allBotsOf(workspaceId), named)
     for (const [botId, rows] of used) {
       if (botId !== '' && !isSeen(reach, botId)) continue
       for (const type of usageTypes) {
