@@ -394,11 +394,11 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     expect(rows).toContain(`,${seen.id},,message_count,`)
     expect(rows).not.toContain('A bot')
     await seen.admin.updateWorkspaceMember({ id: paying?.id ?? '', role: 'viewer' })
-    for (const refused of [
-      viewer.setWorkspaceQuota({ id, type: 'bot_count', value: 1 }),
-      viewer.setBotQuota({ id: seen.id, type: 'storage_count', value: 1 }),
+    for (const set of [
+      () => viewer.setWorkspaceQuota({ id, type: 'bot_count', value: 1 }),
+      () => viewer.setBotQuota({ id: seen.id, type: 'storage_count', value: 1 }),
     ]) {
-      await expect(refused).rejects.toMatchObject({ type: 'Forbidden' })
+      await expect(set()).rejects.toMatchObject({ type: 'Forbidden' })
     }
     await expect(viewer.getMultipleUsages({ ids: [id], types: ['unknown'] })).rejects.toMatchObject(
       { type: 'InvalidQuery', message: /query\.types must be among/ },
