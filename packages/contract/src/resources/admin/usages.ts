@@ -120,7 +120,7 @@ const quotaBody = <const Types extends string[]>(types: readonly [...Types]) =>
   })
 
 const quotaEffect =
-  'What is used already stays. What would exceed the quota is refused with `QuotaExceeded`; a line in the log of the bot tells when four fifths of it are used. Where the server has a quota too, the smaller one counts.'
+  'What is used already stays. What would exceed the quota is refused with `QuotaExceeded`; a line in the log of the bot tells when four fifths of it are used, and another when all of it is. Where the server has a quota too, the smaller one counts.'
 
 /** What workspaces and bots used, and how much they may. */
 export const usage = {

@@ -20,7 +20,7 @@ export interface Use {
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
-    /** A bot, or a bot for its workspace, used four fifths of a quota; subscribers tell people. */
+    /** A bot, or a bot for its workspace, used four fifths or all of a quota; subscribers tell people. */
     'quota.nearlyUsed': { botId: string; use: Use }
   }
 }
@@ -69,7 +69,7 @@ export async function quotasOf(
 }
 
 /**
- * Refuses what exceeds a quota, and tells people once when four fifths are used.
+ * Refuses what exceeds a quota, and tells people when four fifths are used, and again when all of it is.
  * @param mayRefuse whether it is refused, or only counted, because it was promised before
  * @throws ApiError `QuotaExceeded`
  */
@@ -84,8 +84,8 @@ export async function applyQuota(
   // What is used may always shrink, also where the quota is below it.
   if (added <= 0) return
   if (used > allowed && mayRefuse) throw exceeded(use)
-  const warned = allowed * warnedPart
-  if (used >= warned && used - added < warned) {
+  const isReached = (amount: number) => used >= amount && used - added < amount
+  if (isReached(allowed * warnedPart) || isReached(allowed)) {
     await domainEvents.raise(tx, 'quota.nearlyUsed', { botId, use })
   }
 }
@@ -120,9 +120,12 @@ function exceeded(use: Use): ApiError {
   )
 }
 
-/** What people are told about a quota that is nearly used. */
+/** What people are told about a quota that is used, or nearly. */
 export function textOf({ type, of, used, allowed }: Use): string {
   const { name, unit } = names[type]
   const percent = Math.floor((used / allowed) * 100)
+  if (used >= allowed) {
+    return `The ${of} has used up its ${name} quota: ${used} of ${allowed} ${unit}. More is refused.`
+  }
   return `The ${of} has used ${percent} % of its ${name} quota: ${used} of ${allowed} ${unit}. What exceeds it is refused.`
 }

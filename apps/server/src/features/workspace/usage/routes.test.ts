@@ -223,8 +223,13 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     expect(await used(admin, id, 'invocation_calls')).toBe(value)
     const { logs } = await admin.getBotLogs({ id, timeStart: '2020-01-01T00:00:00Z' })
     const told = logs.filter(({ message }) => message.includes('quota'))
-    expect(told.map(({ level }) => level)).toEqual(['warn'])
-    expect(told[0]?.message).toMatch(/^The bot has used 8\d % of its call quota: /)
+    expect(told.map(({ level }) => level)).toEqual(['warn', 'warn'])
+    expect(told.map(({ message }) => message)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^The bot has used 8\d % of its call quota: /),
+        `The bot has used up its call quota: ${value} of ${value} messages and events of this month. More is refused.`,
+      ]),
+    )
     expect(await admin.getAllWorkspaceQuotaCompletion({})).toMatchObject({
       [login.workspaceId]: { completion: 0 },
     })
