@@ -88,6 +88,24 @@ describe.skipIf(browserPath === undefined)(`usage and quotas ${title}`, () => {
     expect(faults).toEqual([])
   })
 
+  it('names a bot at home that has used up a quota of its own', async () => {
+    const { ann, client, botId, usedOf } = await useBusyWorkspace()
+    const used = await usedOf(botId, 'invocation_calls')
+    await client.createBot({ name: 'Without a quota' })
+    await client.setBotQuota({ id: botId, type: 'invocation_calls', value: used })
+    const { page, open, faults, expectAccessible } = await openAs(ann, 360)
+    await open('home')
+    await page.getByRole('heading', { name: `The quota of ${hostile} is used up` }).waitFor()
+    const notice = page.getByRole('status', { name: 'Quotas' })
+    await notice.getByText('Used up: 100 %').waitFor()
+    expect(await notice.getByRole('listitem').count()).toBe(1)
+    await expectAccessible()
+    await notice.getByRole('link', { name: `of ${hostile}: ${used} of ${used}` }).click()
+    await page.getByText('Used up: 100 %').waitFor()
+    expect(new URL(page.url()).pathname).toContain(botId)
+    expect(faults).toEqual([])
+  })
+
   it('takes a size with its unit, by keyboard and on a phone', async () => {
     const { ann, client, botId, usedOf } = await useBusyWorkspace()
     const used = await usedOf(botId, 'storage_count')

@@ -1,7 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react'
 import { usePathTo, useScope } from '../../api/address.js'
+import { useBotNames } from '../../api/bot-names.js'
 import type { Usage } from '../../api/usage.js'
+import { shownName } from '../../ui/name.js'
+import { formatNumber } from '../../ui/numbers.js'
 import { Time } from '../../ui/time.js'
 import { formatUsage, kindOf } from '../../ui/usage/kinds.js'
 import { completionOf } from '../../ui/usage/quotas.js'
@@ -15,7 +18,9 @@ import { troublesOf } from './worst.js'
 export function Headline({ overview, usages }: { overview: Overview; usages: readonly Usage[] }) {
   const { workspaceId } = useScope()
   const pathTo = usePathTo()
-  const troubles = troublesOf(overview, useDegraded(overview), usages, workspaceId, pathTo)
+  const describeOwner = useDescribeOwner()
+  const degraded = useDegraded(overview)
+  const troubles = troublesOf(overview, degraded, usages, workspaceId, describeOwner, pathTo)
   const [worst, ...others] = troubles
   if (worst === undefined) {
     return (
@@ -53,15 +58,32 @@ export function Headline({ overview, usages }: { overview: Overview; usages: rea
   )
 }
 
+/** Returns a function that says whose usage it is. */
+function useDescribeOwner(): (usage: Usage) => string {
+  const { workspaceId, botId } = useScope()
+  const { nameOf } = useBotNames()
+  return ({ id }) => {
+    if (id === workspaceId) return 'the workspace'
+    return id === botId ? 'the bot' : shownName(nameOf(id))
+  }
+}
+
+/** Quotas that are shown at most. */
+const manyQuotas = 20
+
 /** Says which quotas are used up or nearly; nothing where none is. */
 export function Quotas({ usages }: { usages: readonly Usage[] }) {
   const { workspaceId } = useScope()
   const pathTo = usePathTo()
-  const shown = usages.flatMap((usage) => {
-    const completion = completionOf(usage)
-    return completion === undefined || completion.level === 'low' ? [] : [{ usage, completion }]
-  })
-  if (shown.length === 0) return null
+  const describeOwner = useDescribeOwner()
+  const used = usages
+    .flatMap((usage) => {
+      const completion = completionOf(usage)
+      return completion === undefined || completion.level === 'low' ? [] : [{ usage, completion }]
+    })
+    .sort((a, b) => b.completion.percent - a.completion.percent)
+  if (used.length === 0) return null
+  const shown = used.slice(0, manyQuotas)
   return (
     <section className={styles.quotas} role="status" aria-label="Quotas">
       <TriangleAlert size={20} aria-hidden="true" />
@@ -72,13 +94,16 @@ export function Quotas({ usages }: { usages: readonly Usage[] }) {
             <li key={`${id} ${type}`}>
               <Link {...linkOfUsage(usage, pathTo, workspaceId)}>
                 {kindOf(type).label}
-                {id !== workspaceId && ' of this bot'}: {formatUsage(type, value)} of{' '}
+                {id !== workspaceId && ` of ${describeOwner(usage)}`}: {formatUsage(type, value)} of{' '}
                 {formatUsage(type, quota)}
               </Link>{' '}
               <UsedPart completion={completion} />
             </li>
           )
         })}
+        {used.length > shown.length && (
+          <li className="muted">{formatNumber(used.length - shown.length)} more</li>
+        )}
       </ul>
     </section>
   )

@@ -1,10 +1,11 @@
 import { type Client, quotaTypes } from '@botstead/contract'
-import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query'
 import { useScope } from '../../api/address.js'
 import { change, read } from '../../api/queries.js'
 import { type Usage, useUsages } from '../../api/usage.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { monthOf } from '../../ui/usage/months.js'
+import { completionOf } from '../../ui/usage/quotas.js'
 
 /** The state of the workspace. */
 export type Overview = Awaited<ReturnType<Client['getOverview']>>
@@ -51,12 +52,37 @@ export function useDegraded({ operator }: Overview): readonly Degraded[] {
 /** Milliseconds between two looks at quotas, which fill slowly. */
 const quotasEvery = 60_000
 
-/** What the workspace, and the bot of the address, used this month of what can have a quota. */
+/** What a bot can have a quota of. */
+const botQuotaTypes = [
+  'invocation_calls',
+  'storage_count',
+  'knowledgebase_vector_storage',
+] as const satisfies readonly (typeof quotaTypes)[number][]
+
+/**
+ * What the workspace used this month of what can have a quota, and the bot of the address; without one, the bots that
+ * have used a quota, or nearly.
+ */
 export function useQuotaUsages(): readonly Usage[] {
   const { workspaceId, botId } = useScope()
+  const period = monthOf(Date.now())
   const ids = [workspaceId, ...(botId === undefined ? [] : [botId])]
-  const { usages } = useUsages({ ids, types: quotaTypes, period: monthOf(Date.now()) }, quotasEvery)
-  return usages
+  const { usages } = useUsages({ ids, types: quotaTypes, period }, quotasEvery)
+  const ofBots = useQueries({
+    queries: botQuotaTypes.map((type) => ({
+      ...read({ workspaceId }, 'listWorkspaceUsages', { id: workspaceId, type, period }),
+      enabled: botId === undefined,
+      refetchInterval: quotasEvery,
+    })),
+    combine: (results) => results.flatMap(({ data }) => data?.usages ?? []),
+  })
+  if (botId !== undefined) return usages
+  return [...usages, ...ofBots.filter((usage) => usage.id !== workspaceId && isNearlyUsed(usage))]
+}
+
+function isNearlyUsed(usage: Usage): boolean {
+  const completion = completionOf(usage)
+  return completion !== undefined && completion.level !== 'low'
 }
 
 /** The actions of a person on groups of errors; each rejects with the refusal of the server. */

@@ -32,6 +32,7 @@ export function troublesOf(
   degraded: readonly Degraded[],
   usages: readonly Usage[],
   workspaceId: string,
+  describeOwner: (usage: Usage) => string,
   pathTo: (...segments: string[]) => string,
 ): Trouble[] {
   const troubles: Trouble[] = (overview.operator?.disks ?? [])
@@ -43,9 +44,8 @@ export function troublesOf(
   for (const usage of usages) {
     const { label, whenFull } = kindOf(usage.type)
     if (whenFull === undefined || completionOf(usage)?.level !== 'full') continue
-    const owner = usage.id === workspaceId ? 'the workspace' : 'the bot'
     troubles.push({
-      message: `The quota of ${owner} is used up: ${label.toLowerCase()}.`,
+      message: `The quota of ${describeOwner(usage)} is used up: ${label.toLowerCase()}.`,
       action: whenFull,
       link: linkOfUsage(usage, pathTo, workspaceId),
     })
