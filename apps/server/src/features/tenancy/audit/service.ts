@@ -81,7 +81,12 @@ async function exportRecords(
   { format = 'jsonl', ...given }: Exporting,
 ): Promise<{ open(): Promise<Readable> }> {
   // What stays open ends with the rights in the workspace of the call.
-  if (workspaceId !== actor.workspaceId) throw notFound('workspace', workspaceId, 'of this call')
+  if (workspaceId !== actor.workspaceId)
+    throw notFound(
+      'workspace',
+      workspaceId,
+      'in this call: the header x-workspace-id names another one',
+    )
   const filter = toFilter(given)
   await deps.run(async (tx) => recordAct(deps, tx, actor, { workspaceId }))
   const head = (await store.findHead(deps.db, workspaceId)) ?? chainStart

@@ -146,7 +146,12 @@ function usageRoutes(deps: Deps): Route[] {
 
     route(usage.export, async ({ actor, params, query }) => {
       // What stays open ends with the rights in the workspace of the call.
-      if (params.id !== actor.workspaceId) throw notFound('workspace', params.id, 'of this call')
+      if (params.id !== actor.workspaceId)
+        throw notFound(
+          'workspace',
+          params.id,
+          'in this call: the header x-workspace-id names another one',
+        )
       const owner = await service.workspaceOf(actor, params.id)
       const range = rangeOf(['dateFrom', query.dateFrom], ['dateUntil', query.dateUntil])
       return {

@@ -37,7 +37,8 @@ export async function setQuotaOfWorkspace(
   change: QuotaChange,
 ): Promise<void> {
   const { workspaceId } = actor
-  if (id !== workspaceId) throw notFound('workspace', id, 'of this call')
+  if (id !== workspaceId)
+    throw notFound('workspace', id, 'in this call: the header x-workspace-id names another one')
   const botIds = await deps.bots.idsIn(allBotsOf(workspaceId))
   await deps.run(async (tx) => {
     await holdWorkspace(tx, actor)

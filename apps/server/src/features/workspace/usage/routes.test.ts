@@ -383,6 +383,14 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     expect(daily.data.map(({ key }) => key)).toEqual([seen.id])
     await expect(viewer.getUsage({ id: hidden.id, type: 'message_count' })).rejects.toMatchObject({
       type: 'ResourceNotFound',
+      message: `There is no workspace ${hidden.id} among those of the caller, and no such bot in this workspace.`,
+    })
+    const other = (await addAccount(server())).workspaceId
+    await expect(
+      seen.admin.setWorkspaceQuota({ id: other, type: 'bot_count', value: 1 }),
+    ).rejects.toMatchObject({
+      type: 'ResourceNotFound',
+      message: `There is no workspace ${other} in this call: the header x-workspace-id names another one.`,
     })
     const csv = await server().fetch(`/v1/admin/workspaces/${id}/usages/export`, {
       headers: { authorization: `Bearer ${login.token}`, 'x-workspace-id': id },

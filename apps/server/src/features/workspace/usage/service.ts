@@ -100,12 +100,17 @@ export function thisMonth({ clock }: Pick<UsageDeps, 'clock'>): string {
 }
 
 /** A workspace of the caller, which need not be that of the call. */
-async function workspaceOf(deps: UsageDeps, actor: WorkspaceActor, id: string): Promise<SeenOwner> {
+async function workspaceOf(
+  deps: UsageDeps,
+  actor: WorkspaceActor,
+  id: string,
+  where = 'among those of the caller',
+): Promise<SeenOwner> {
   const rights =
     id === actor.workspaceId
       ? actor.rights
       : await deps.memberships.rightsIn(actor.accountId, id, actor.rights.limits)
-  if (rights === undefined) throw notFound('workspace', id, 'among those of the caller')
+  if (rights === undefined) throw notFound('workspace', id, where)
   requireWholeWorkspace(rights)
   return { id, workspaceId: id, botId: '', reach: await seenBots(deps, id, rights) }
 }
@@ -117,7 +122,8 @@ async function ownerOf(deps: UsageDeps, actor: WorkspaceActor, id: string): Prom
   if (await deps.bots.isIn(actor, id)) {
     return { id, workspaceId, botId: id, reach: { kind: 'only', botId: id } }
   }
-  return await workspaceOf(deps, actor, id)
+  const where = 'among those of the caller, and no such bot in this workspace'
+  return await workspaceOf(deps, actor, id, where)
 }
 
 async function usageOf(
