@@ -407,6 +407,14 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     expect(rows).toContain(`,${seen.id},,message_count,`)
     expect(rows).not.toContain('A bot')
     await seen.admin.updateWorkspaceMember({ id: paying?.id ?? '', role: 'viewer' })
+    for (const dateFrom of ['03/04/2026', 'March 4, 2026', '4', 'yesterday']) {
+      await expect(
+        viewer.listUsageActivityDaily({ id, type: 'message_count', dateFrom }),
+      ).rejects.toMatchObject({
+        type: 'InvalidQuery',
+        message: 'query.dateFrom must begin with a day such as 2026-03-01.',
+      })
+    }
     for (const set of [
       () => viewer.setWorkspaceQuota({ id, type: 'bot_count', value: 1 }),
       () => viewer.setBotQuota({ id: seen.id, type: 'storage_count', value: 1 }),

@@ -366,6 +366,15 @@ export function rangeOf(
   [fromName, from]: DaysQuery['from'],
   [untilName, until]: DaysQuery['until'],
 ): { first: string; last: string } {
+  for (const [name, given] of [
+    [fromName, from],
+    [untilName, until],
+  ] as const) {
+    // Others, such as 03/04/2026, are not the same day everywhere.
+    if (given !== undefined && !/^\d{4}-\d\d-\d\d/.test(given)) {
+      throw fieldError(`query.${name}`, 'must begin with a day such as 2026-03-01.')
+    }
+  }
   const first = timeOf(fromName, from, 'beginning')?.slice(0, 10) ?? ''
   const last = timeOf(untilName, until, 'end')?.slice(0, 10) ?? lastDay
   if (last >= first) return { first, last }
