@@ -115,7 +115,7 @@ function BotItems({ type, bots }: { type: UsageType; bots: readonly BotUsage[] }
         const name = nameOf(botId)
         if (!maySee) return { name: 'Bot', facts: <Id id={botId} what="id of the bot" /> }
         if (isGone(botId)) {
-          return { name: 'Deleted bot', facts: <Id id={botId} what="id of the deleted bot" /> }
+          return { name: 'Deleted or moved bot', facts: <Id id={botId} what="id of the bot" /> }
         }
         return {
           name: (
