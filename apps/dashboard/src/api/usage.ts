@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useScope } from './address.js'
 import { list, read, useFurtherPages } from './queries.js'
 
-/** What a workspace or a bot used in a month, with its quota. */
+/** The usage of one type by a workspace or a bot in a month, with its quota. */
 export type Usage = Awaited<ReturnType<Client['getMultipleUsages']>>['usages'][number]
 
 interface UsagesInput {
@@ -15,8 +15,8 @@ interface UsagesInput {
 }
 
 /**
- * Reads what the workspace and bots used in a month.
- * @param every milliseconds between two looks; otherwise it is read once
+ * Reads the usage of the workspace and of bots in a month.
+ * @param every milliseconds between two reads; undefined: read once
  */
 export function useUsages({ ids, types, period }: UsagesInput, every?: number) {
   const { workspaceId } = useScope()
@@ -29,10 +29,10 @@ export function useUsages({ ids, types, period }: UsagesInput, every?: number) {
   return { query, usages: query.data?.usages ?? [] }
 }
 
-/** Pages of days that are read at most: each bot has a row for each day. */
+/** Maximum number of pages of days that are read: each bot has a row for each day. */
 const maxPages = 20
 
-/** Reads what the workspace or a bot used, by day and bot, newest first. */
+/** Reads the usage of the workspace or a bot, by day and bot, newest first. */
 export function useDailyUsage(id: string, type: UsageType, dateFrom: string, dateUntil: string) {
   const { workspaceId } = useScope()
   const query = useInfiniteQuery({

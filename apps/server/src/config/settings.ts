@@ -324,7 +324,7 @@ export const limitSettings = {
   }),
   callQuota: optional('BOTSTEAD_CALL_QUOTA', integer(0, 1_000_000_000_000), {
     default: 'none',
-    meaning: 'Messages from users and events of all bots of a workspace in a month.',
+    meaning: 'Messages from users and other events of all bots of a workspace in a month (UTC).',
   }),
   ...hostingLimitSettings,
   botVersions: setting('BOTSTEAD_MAX_BOT_VERSIONS', integer(0, 10_000), {

@@ -31,6 +31,16 @@ describeInUsual('the code of a bot', () => {
     await expect(own.listBots({})).rejects.toMatchObject({ type: 'Forbidden' })
   })
 
+  it('is measured by the time for which it runs', async () => {
+    const { call, bot } = await deploy(program('return {}'))
+    await call()
+    await vi.waitFor(async () => {
+      await server().pass(10_000)
+      const { usage } = await server().client().getUsage({ id: bot.id, type: 'hosted_time' })
+      expect(usage.value).toBeGreaterThanOrEqual(20)
+    })
+  })
+
   it('cannot let Node write traces', async () => {
     const { call, logs } = await deploy(
       program(`

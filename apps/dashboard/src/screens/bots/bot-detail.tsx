@@ -157,7 +157,7 @@ function Overview({ bot }: { bot: Bot }) {
   )
 }
 
-/** What the bot uses, and its quotas. */
+/** The usage of the bot, and its quotas. */
 function BotUsage({ botId }: { botId: string }) {
   const setQuota = useSetQuota(botId)
   const mayManage = useMay()('bots:manage')

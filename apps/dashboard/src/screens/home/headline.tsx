@@ -71,7 +71,7 @@ function useDescribeOwner(): (usage: Usage) => string {
 /** Quotas that are shown at most. */
 const manyQuotas = 20
 
-/** Says which quotas are used up or nearly; nothing where none is. */
+/** Lists the quotas that are used up or nearly used up; renders nothing if there are none. */
 export function Quotas({ usages }: { usages: readonly Usage[] }) {
   const { workspaceId } = useScope()
   const pathTo = usePathTo()

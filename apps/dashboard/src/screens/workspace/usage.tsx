@@ -20,7 +20,7 @@ import { UsageView } from '../../ui/usage/usage-view.js'
 import { Limits } from './limits.js'
 import { useLimits, useSetQuota, useUsageByBot, useUsageExport } from './queries.js'
 
-/** What the workspace and its bots use, with the quotas of the workspace and the limits of the server. */
+/** The usage of the workspace and its bots, with the quotas of the workspace and the limits of the server. */
 export function UsageTab() {
   const { workspaceId } = useScope()
   const setQuota = useSetQuota()
@@ -88,7 +88,7 @@ function ByBot({ type, month }: { type: UsageType; month: string }) {
   const all = data?.data ?? []
   const bots = isWhole ? all : all.slice(0, few)
   return (
-    <Part title="By bot" hint={`${kindOf(type).label}, those that used most first.`}>
+    <Part title="By bot" hint={`${kindOf(type).label}, highest usage first.`}>
       {data === undefined && <Unread error={error} refetch={refetch} lines={3} />}
       {data !== undefined && all.length === 0 && (
         <p className="muted">No bot used anything in this month.</p>

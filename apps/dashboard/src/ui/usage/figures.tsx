@@ -22,7 +22,7 @@ interface FiguresProps<Limited extends UsageType> {
   setQuota: SetQuota<Limited> | undefined
 }
 
-/** What was used of each type, with a bar where there is a quota. */
+/** The usage of each type, with a bar where there is a quota. */
 export function Figures<Limited extends UsageType>(props: FiguresProps<Limited>) {
   const { usages, limited, ofServer, isCurrent, setQuota } = props
   const [asked, ask] = useState<Limited>()

@@ -2,18 +2,18 @@ import { type UsageType, usageTypes } from '@botstead/contract'
 import { formatBytes, formatNumber } from '../numbers.js'
 import { describeDuration } from '../time.js'
 
-/** A kind of usage that people look at. */
+/** The presentation of a type of usage. */
 export interface Kind {
   label: string
   unit: 'count' | 'bytes' | 'seconds'
-  /** Whether it is counted by the month, and begins with nothing; otherwise it stays until something is deleted. */
+  /** Whether it is a total that begins at 0 each month; otherwise it is a size or a number of objects. */
   isMonthly: boolean
-  /** What happens when its quota is used up. */
+  /** The effect of a quota that is used up, for people; undefined if home does not report it. */
   whenFull?: string
 }
 
-const nextMonth = 'More are refused until the next month, unless the quota is raised.'
-const nextDeletion = 'More is refused until something is deleted or the quota is raised.'
+const nextMonth = 'Further ones are refused until the next month or until the quota is raised.'
+const nextDeletion = 'Further files are refused until files are deleted or the quota is raised.'
 
 const kinds: Partial<Record<UsageType, Kind>> = {
   invocation_calls: {
@@ -23,9 +23,9 @@ const kinds: Partial<Record<UsageType, Kind>> = {
     whenFull: nextMonth,
   },
   message_count: { label: 'Messages', unit: 'count', isMonthly: true },
-  action_calls: { label: 'Calls of actions', unit: 'count', isMonthly: true },
+  action_calls: { label: 'Action calls', unit: 'count', isMonthly: true },
   listener_time: { label: 'Listening time', unit: 'seconds', isMonthly: true },
-  hosted_time: { label: 'Hosted time', unit: 'seconds', isMonthly: true },
+  hosted_time: { label: 'Running time of code', unit: 'seconds', isMonthly: true },
   storage_count: { label: 'Storage', unit: 'bytes', isMonthly: false, whenFull: nextDeletion },
   knowledgebase_vector_storage: {
     label: 'Indexed storage',
@@ -40,7 +40,7 @@ const kinds: Partial<Record<UsageType, Kind>> = {
   integrations_owned_count: { label: 'Integrations', unit: 'count', isMonthly: false },
 }
 
-/** The kinds of which the days of a month are shown. */
+/** The types whose days are shown. */
 export const dailyTypes = [
   'invocation_calls',
   'message_count',
@@ -51,10 +51,10 @@ export const dailyTypes = [
   'knowledgebase_vector_storage',
 ] as const satisfies readonly UsageType[]
 
-/** The kinds of a bot. */
+/** The types of a bot. */
 export const botTypes: readonly UsageType[] = [...dailyTypes, 'indexed_file_count']
 
-/** The kinds of a workspace. */
+/** The types of a workspace. */
 export const workspaceTypes: readonly UsageType[] = usageTypes
   .filter((type) => kinds[type] !== undefined)
   .toSorted((a, b) => orderOf(a) - orderOf(b))

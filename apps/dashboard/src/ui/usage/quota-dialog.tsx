@@ -36,9 +36,9 @@ export function QuotaDialog({ usage, ofServer = noQuota, setQuota, onClose }: Qu
           onClose()
           note(
             allowed < wanted
-              ? `Saved. The server has a smaller quota, which counts: ${formatUsage(type, allowed)}.`
+              ? `The quota is saved, but the smaller one of the server applies: ${formatUsage(type, allowed)}.`
               : wanted === noQuota
-                ? `${label}: no quota now.`
+                ? 'The quota is removed.'
                 : 'The quota is saved.',
           )
         }}
@@ -47,7 +47,7 @@ export function QuotaDialog({ usage, ofServer = noQuota, setQuota, onClose }: Qu
           <>
             <div className={styles.amount}>
               <TextField
-                label={isMonthly ? 'At most in a month' : 'At most'}
+                label={isMonthly ? 'Maximum per month' : 'Maximum'}
                 type="number"
                 inputMode={isSize ? 'decimal' : 'numeric'}
                 min={0}
@@ -69,8 +69,8 @@ export function QuotaDialog({ usage, ofServer = noQuota, setQuota, onClose }: Qu
               )}
             </div>
             <p className="muted">
-              Empty for no quota. {formatUsage(type, value)} {isMonthly ? 'were' : 'are'} used so
-              far: that stays. What would exceed the quota is refused.
+              Leave it empty for no quota. Used {isMonthly ? 'this month' : 'now'}:{' '}
+              {formatUsage(type, value)}. Requests that would exceed the quota are refused.
               {ofServer < noQuota && ` The server allows at most ${formatUsage(type, ofServer)}.`}
             </p>
           </>

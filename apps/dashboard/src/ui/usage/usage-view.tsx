@@ -34,7 +34,7 @@ interface UsageViewProps<Limited extends UsageType> {
   children?: (shown: Shown) => ReactNode
 }
 
-/** What a workspace or a bot used in a month, against its quotas and by day. */
+/** The usage of a workspace or a bot in a month, against its quotas and by day. */
 export function UsageView<Limited extends UsageType>(props: UsageViewProps<Limited>) {
   const { id, types, limited, ofServer = {}, setQuota, actions, children } = props
   const [search, change] = useAddressSearch()
@@ -70,7 +70,7 @@ export function UsageView<Limited extends UsageType>(props: UsageViewProps<Limit
       </Part>
       <Part title="By day">
         <SelectField
-          label="Shown"
+          label="Type"
           options={dailyTypes.map((value) => ({ value, label: kindOf(value).label }))}
           value={type}
           onChange={({ target }) =>
@@ -99,7 +99,7 @@ function Daily({ id, type, month }: Shown & { id: string }) {
       <p className="muted">
         {isMonthly
           ? 'Nothing was used in this month.'
-          : 'Nothing was recorded in this month: sizes are recorded every hour.'}
+          : 'No sizes were recorded in this month. They are recorded every hour.'}
       </p>
     )
   }
@@ -109,15 +109,15 @@ function Daily({ id, type, month }: Shown & { id: string }) {
     <div className={styles.daily}>
       {cut !== undefined && (
         <p className="muted">
-          So many bots used something that the days until {nameOfDay(cut)} are not shown: export
-          them.
+          The days up to {nameOfDay(cut)} are not shown, because too many bots have usage on them.
+          The export has all days.
         </p>
       )}
       <DayChart
         label={`${label} by day`}
         days={days}
         format={(value) => formatUsage(type, value)}
-        summary={`${isMonthly ? 'Together' : 'At most'} ${formatUsage(type, amount)}`}
+        summary={`${isMonthly ? 'Total' : 'Maximum'} ${formatUsage(type, amount)}`}
       />
     </div>
   )

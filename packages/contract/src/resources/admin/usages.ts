@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { Id, OneOf, PageMeta, paging, Text } from '../../shared.js'
 
-/** What clients of other servers know. */
+/** Types that existing clients know. */
 const knownTypes = [
   'invocation_timeout',
   'invocation_calls',
@@ -21,15 +21,15 @@ const knownTypes = [
   'file_max_size_bytes',
 ] as const
 
-/** What only this server counts: in responses only to those who ask for it. */
+/** Types of this server alone: a response has one only if the request names it. */
 const ownTypes = ['message_count', 'action_calls', 'listener_time', 'hosted_time'] as const
 
-/** All that is counted, or limited. */
+/** Everything that is counted or limited. */
 export const usageTypes = [...knownTypes, ...ownTypes] as const
 
 export type UsageType = (typeof usageTypes)[number]
 
-/** The types that people can limit, for a workspace and for each of its bots, or for a workspace only. */
+/** The types that people can limit for a workspace. */
 export const quotaTypes = [
   'invocation_calls',
   'storage_count',
@@ -39,19 +39,20 @@ export const quotaTypes = [
   'integrations_owned_count',
 ] as const
 
+/** Those of them that people can limit for a single bot too. */
 export const botQuotaTypes = [
   'invocation_calls',
   'storage_count',
   'knowledgebase_vector_storage',
 ] as const
 
-/** The quota of what has none: clients expect a number. */
+/** The value that stands for no quota: clients expect a number. */
 export const noQuota = Number.MAX_SAFE_INTEGER
 
 const meanings =
-  '`invocation_calls`: messages from users and other events of bots, in the month, those that are scheduled when they are created. `message_count`: messages from and to users, in the month. `action_calls`: calls of actions of integrations, in the month. `listener_time`: seconds that programs listened to conversations, added up, in the month. `hosted_time`: seconds that code of bots ran here, added up, in the month. `storage_count`, `knowledgebase_vector_storage`: bytes of files, of indexed files. `bot_count`, `workspace_member_count`, `integrations_owned_count`, `indexed_file_count`, `always_alive`: numbers of bots, members, integrations, indexed files, and bots whose code always runs. `workspace_ratelimit` (requests in a minute), `file_max_size_bytes` and `invocation_timeout` (milliseconds) are limits of one request, of which nothing is used up. Nothing is charged here, and there are no tables: the others are 0.'
+  'Totals of the month: `invocation_calls` (messages from users and other events of bots; scheduled ones count when they are created), `message_count` (messages from and to users), `action_calls` (calls of actions of integrations), `listener_time` (seconds for which clients listened to conversations, all clients added up), `hosted_time` (seconds for which the server ran code of bots, all programs added up). Sizes in bytes: `storage_count` (files), `knowledgebase_vector_storage` (indexed files). Numbers: `bot_count`, `workspace_member_count` (with open invitations), `integrations_owned_count`, `indexed_file_count`, `always_alive` (bots whose code always runs). `workspace_ratelimit` (requests per minute), `file_max_size_bytes` and `invocation_timeout` (milliseconds) limit single requests; their usage is 0. Nothing is charged here, and there are no tables: the usage of all other types is 0.'
 
-const UsageTypeField = OneOf([...usageTypes], 'What is counted.')
+const UsageTypeField = OneOf([...usageTypes], 'Type of usage.')
 
 const period = Type.Optional(
   Type.String({
@@ -63,7 +64,7 @@ const period = Type.Optional(
 
 const quotaValue = Type.Integer({
   minimum: 0,
-  description: `The most that is allowed; ${noQuota} if there is no quota.`,
+  description: `Maximum, in the unit of the type; ${noQuota} if there is no quota.`,
 })
 
 const Usage = Type.Object(
@@ -73,29 +74,29 @@ const Usage = Type.Object(
     value: Type.Integer({
       minimum: 0,
       description:
-        'What was used in the month, for what is counted by the month; otherwise what was used last in it.',
+        'Total of the month; of sizes and numbers, the last one in the month. In the unit of the type, see `getUsage`.',
     }),
     quota: quotaValue,
     type: UsageTypeField,
   },
-  { title: 'Usage', description: 'What a workspace or a bot used in a month.' },
+  { title: 'Usage', description: 'Usage of one type by a workspace or a bot in a month.' },
 )
 
 const Quota = Type.Object(
   {
     period: Type.String({ description: 'Month in UTC, such as `2026-03`.' }),
     value: quotaValue,
-    type: OneOf([...knownTypes], 'What is limited.'),
+    type: OneOf([...knownTypes], 'Type of usage that is limited.'),
   },
   {
     title: 'Quota',
     description:
-      'The most that a workspace or a bot may use in a month. Of months that are over, it is that of now.',
+      'Maximum that a workspace or a bot may use of one type. Quotas have no history: those of past months are the present ones.',
   },
 )
 
 const usages = Type.Object({
-  usages: Type.Array(Usage, { description: 'Usage, in the order of the request.' }),
+  usages: Type.Array(Usage, { description: 'Usage of each type and owner.' }),
 })
 
 const quotas = Type.Object({ quotas: Type.Array(Quota, { description: 'One for each type.' }) })
@@ -106,31 +107,34 @@ const usageOwner = Type.Object({
 const workspaceId = Type.Object({ id: Id('Id of a workspace of the caller.') })
 const botId = Type.Object({ id: Id('Id of a bot.') })
 const typeAndPeriod = Type.Object({ type: UsageTypeField, period })
-const quotaAndPeriod = Type.Object({ type: OneOf([...knownTypes], 'What is limited.'), period })
+const quotaAndPeriod = Type.Object({
+  type: OneOf([...knownTypes], 'Type of usage that is limited.'),
+  period,
+})
 
 const activityOf = (edge: string, example: string) =>
   Type.Optional(Text(40, `${edge} in UTC, such as \`${example}\`.`))
 
 const quotaBody = <const Types extends string[]>(types: readonly [...Types]) =>
   Type.Object({
-    type: OneOf([...types], 'What is limited.'),
+    type: OneOf([...types], 'Type of usage that is limited.'),
     value: Type.Union([Type.Integer({ minimum: 0, maximum: noQuota - 1 }), Type.Null()], {
-      description: 'The most that is allowed; null removes the quota.',
+      description: 'Maximum, in the unit of the type; null removes the quota.',
     }),
   })
 
 const quotaEffect =
-  'What is used already stays. What would exceed the quota is refused with `QuotaExceeded`; a line in the log of the bot tells when four fifths of it are used, and another when all of it is. Where the server has a quota too, the smaller one counts.'
+  'Nothing is deleted if more is used already. Requests that would exceed the quota are refused with `QuotaExceeded`. When 80 % of a quota of messages and events or of bytes are used, the log of the bot gets a warning, and another at 100 %. Where the server has a quota too, the smaller one counts.'
 
-/** What workspaces and bots used, and how much they may. */
+/** Usage of workspaces and bots. */
 export const usage = {
   get: operation({
     id: 'getUsage',
     method: 'GET',
     path: '/v1/admin/usages/{id}',
     tag: 'Workspaces',
-    summary: 'Get what a workspace or a bot used in a month',
-    description: `${meanings} A bot that moved to another workspace begins there with nothing.`,
+    summary: 'Get the usage of a workspace or a bot in a month',
+    description: `${meanings} The totals of a bot that moved to another workspace begin at 0 there.`,
     auth: 'workspace',
     permission: 'workspace:read',
     concerns: 'bots',
@@ -144,15 +148,16 @@ export const usage = {
     method: 'GET',
     path: '/v1/admin/usages/multiple',
     tag: 'Workspaces',
-    summary: 'Get several kinds of usage of several workspaces and bots',
+    summary: 'Get several types of usage of several workspaces and bots',
+    description: 'In the order of `ids`, and for each id in the order of `types`.',
     auth: 'workspace',
     permission: 'workspace:read',
     concerns: 'bots',
     query: Type.Object({
-      types: Type.Array(Text(50, 'What is counted: a type as `getUsage` takes it.', 1), {
+      types: Type.Array(Text(50, 'Type of usage, as in `getUsage`.', 1), {
         minItems: 1,
         maxItems: usageTypes.length,
-        description: 'What is counted.',
+        description: 'Types of usage.',
       }),
       ids: Type.Array(Id('Id of a workspace or bot.'), {
         minItems: 1,
@@ -169,8 +174,9 @@ export const usage = {
     method: 'GET',
     path: '/v1/admin/usages/{id}/history',
     tag: 'Workspaces',
-    summary: 'List what a workspace or a bot used in the last twelve months',
-    description: 'Newest first, without months before the first that was counted.',
+    summary: 'List the usage of a workspace or a bot in the last twelve months',
+    description:
+      'Newest first, beginning with the present month. Months without figures are left out.',
     auth: 'workspace',
     permission: 'workspace:read',
     concerns: 'bots',
@@ -184,8 +190,8 @@ export const usage = {
     method: 'GET',
     path: '/v1/admin/usages/{id}/activity',
     tag: 'Workspaces',
-    summary: 'List what a workspace or a bot used, by day, with times',
-    description: 'Newest first; a day on which nothing was used is left out.',
+    summary: 'List the usage of a workspace or a bot by day, with times',
+    description: 'Newest first; days without usage are left out.',
     auth: 'workspace',
     permission: 'workspace:read',
     concerns: 'bots',
@@ -202,16 +208,19 @@ export const usage = {
           Type.Object(
             {
               timestamp: Type.String({ description: 'Beginning of the day.' }),
-              value: Type.Integer({ minimum: 0, description: 'What was used on the day.' }),
+              value: Type.Integer({
+                minimum: 0,
+                description: 'Usage on the day, in the unit of the type.',
+              }),
               period: Type.String({ description: 'Month of the day, such as `2026-03`.' }),
               metadata: Type.Object(
                 { botId: Type.Optional(Id('Id of the bot; absent for the whole workspace.')) },
-                { description: 'Who used it.' },
+                { description: 'The bot.' },
               ),
             },
-            { description: 'What a bot used on a day.' },
+            { description: 'Usage of a bot, or of the workspace, on a day.' },
           ),
-          { description: 'Days and bots.' },
+          { description: 'An entry for each day and bot.' },
         ),
         meta: PageMeta,
       }),
@@ -223,8 +232,8 @@ export const usage = {
     method: 'GET',
     path: '/v1/admin/usages/{id}/daily-activity',
     tag: 'Workspaces',
-    summary: 'List what a workspace or a bot used, by day',
-    description: 'Newest first; a day on which nothing was used is left out.',
+    summary: 'List the usage of a workspace or a bot by day',
+    description: 'Newest first; days without usage are left out.',
     auth: 'workspace',
     permission: 'workspace:read',
     concerns: 'bots',
@@ -240,13 +249,18 @@ export const usage = {
         data: Type.Array(
           Type.Object(
             {
-              key: Id('Id of the bot, or of the workspace for what no single bot uses.'),
+              key: Id(
+                'Id of the bot; of the workspace for types that no single bot has, such as `bot_count`.',
+              ),
               date: Type.String({ description: 'Day in UTC, such as `2026-03-01`.' }),
-              value: Type.Integer({ minimum: 0, description: 'What was used on the day.' }),
+              value: Type.Integer({
+                minimum: 0,
+                description: 'Usage on the day, in the unit of the type.',
+              }),
             },
-            { description: 'What a bot used on a day.' },
+            { description: 'Usage of a bot, or of the workspace, on a day.' },
           ),
-          { description: 'Days and bots.' },
+          { description: 'An entry for each day and bot.' },
         ),
         meta: PageMeta,
       }),
@@ -258,8 +272,9 @@ export const usage = {
     method: 'GET',
     path: '/v1/admin/workspaces/{id}/usages',
     tag: 'Workspaces',
-    summary: 'List what a workspace and each of its bots used in a month',
-    description: 'The workspace first, then the bots that you may see and that used something.',
+    summary: 'List the usage of a workspace and of each of its bots in a month',
+    description:
+      'The workspace first, then at most 1,000 bots with usage that you may see, those with the highest usage first.',
     auth: 'workspace',
     permission: 'workspace:read',
     concerns: 'workspace',
@@ -273,9 +288,9 @@ export const usage = {
     method: 'GET',
     path: '/v1/admin/workspaces/{id}/usages/by-bot',
     tag: 'Workspaces',
-    summary: 'List what each bot of a workspace used in a month',
+    summary: 'List the usage of each bot of a workspace in a month',
     description:
-      'Bots that used most first, at most 1,000. Bots that were deleted are among them for members who may see all bots.',
+      'At most 1,000 bots, those with the highest usage first. Members who may see all bots also see those that were deleted or moved away.',
     auth: 'workspace',
     permission: 'workspace:read',
     concerns: 'workspace',
@@ -287,11 +302,11 @@ export const usage = {
           Type.Object(
             {
               botId: Id('Id of the bot.'),
-              value: Type.Integer({ minimum: 0, description: 'What it used.' }),
+              value: Type.Integer({ minimum: 0, description: 'Usage, in the unit of the type.' }),
             },
-            { description: 'A bot and what it used.' },
+            { description: 'A bot and its usage.' },
           ),
-          { description: 'Bots that used something.' },
+          { description: 'Bots with usage.' },
         ),
       }),
     ),
@@ -302,7 +317,7 @@ export const usage = {
     method: 'GET',
     path: '/v1/admin/workspaces/{id}/usages/export',
     tag: 'Workspaces',
-    summary: 'Export what the bots of a workspace used, by day',
+    summary: 'Export the usage of a workspace and its bots by day',
     description: 'Oldest first, streamed.',
     auth: 'workspace',
     permission: 'workspace:read',
@@ -324,9 +339,9 @@ export const usage = {
     method: 'GET',
     path: '/v1/admin/workspaces/usages/quota-completion',
     tag: 'Workspaces',
-    summary: 'Get the quota of each workspace of the caller that is used most',
+    summary: 'Get the most used quota of each workspace of the caller',
     description:
-      'By the id of the workspace. `completion` is the used part of the quota: 0.5 is half of it.',
+      'Keys are ids of workspaces; those without a quota are left out. `completion` is the used part of the quota: 0.5 is half of it.',
     auth: 'account',
     permission: 'account:read',
     response: json(
@@ -334,17 +349,21 @@ export const usage = {
         Type.String(),
         Type.Object(
           {
-            type: OneOf([...quotaTypes], 'What is limited.'),
-            completion: Type.Number({ minimum: 0, description: 'Used part; 1 is all of it.' }),
+            type: OneOf([...quotaTypes], 'Type of usage that is limited.'),
+            completion: Type.Number({
+              minimum: 0,
+              description:
+                'Used part: 1 is all of it, and more than 1 if more is used than is allowed now.',
+            }),
           },
-          { description: 'The quota of a workspace that is used most.' },
+          { description: 'The most used quota of a workspace.' },
         ),
       ),
     ),
   }),
 }
 
-/** How much workspaces and bots may use. */
+/** Quotas of workspaces and bots. */
 export const quota = {
   get: operation({
     id: 'getWorkspaceQuota',
@@ -379,7 +398,7 @@ export const quota = {
     method: 'PUT',
     path: '/v1/admin/workspaces/{id}/quota',
     tag: 'Workspaces',
-    summary: 'Limit what a workspace may use',
+    summary: 'Set or remove a quota of a workspace',
     description: `${quotaEffect} \`id\` must be the workspace of the call.`,
     auth: 'workspace',
     permission: 'workspace:write',
@@ -409,7 +428,7 @@ export const quota = {
     method: 'PUT',
     path: '/v1/admin/bots/{id}/quota',
     tag: 'Bots',
-    summary: 'Limit what a bot may use',
+    summary: 'Set or remove a quota of a bot',
     description: quotaEffect,
     auth: 'workspace',
     permission: 'bots:manage',

@@ -38,7 +38,7 @@ interface Deps extends Omit<BotsDeps, 'integrations' | 'meter'>, Pick<BotView, '
   workspaces: Pick<WorkspacesService, 'botCounts' | 'requireTarget'>
   integrations: { service: BotsDeps['integrations']; known: Pick<KnownIntegrations, 'of'> }
   plugins: Pick<Plugins, 'service' | 'inBots'>
-  meter: BotsDeps['meter'] & Pick<Meter, 'placeOf' | 'hasCallQuota'>
+  meter: BotsDeps['meter'] & Pick<Meter, 'workspaceOfBot' | 'hasCallQuota'>
 }
 
 /** Bots of a workspace and what is installed in them. */
@@ -51,7 +51,7 @@ export function createBots(deps: Deps): Bots {
   })
   const service = createBotsService({ ...deps, integrations: integrations.service })
   deps.workspaces.botCounts.fill(service.countByWorkspace)
-  deps.meter.placeOf.fill(workspaceOfBot)
+  deps.meter.workspaceOfBot.fill(workspaceOfBot)
   return {
     name: 'bots',
     service,

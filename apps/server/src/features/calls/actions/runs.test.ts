@@ -58,6 +58,8 @@ describeSlow('runs of actions', (engine) => {
       },
       { ...fine, actionType: 'send', input: { to: 'ada' }, output: { sent: true } },
     ])
+    const { usage } = await server().client().getUsage({ id, type: 'action_calls' })
+    expect(usage.value).toBe(data.length)
     const first = await list({ pageSize: 2 })
     const { nextToken } = first.meta
     expect(first.data).toEqual(data.slice(0, 2))

@@ -6,7 +6,7 @@ import { addBotUsage, addUsage, type BotUsage, moveFiles, type Usage } from '../
 import { listContents } from './store.js'
 
 /**
- * Updates the share of a file in the usage of its workspace, after its generations have changed. Of two
+ * Updates the share of a file in the usage of its workspace and its bot, after its generations have changed. Of two
  * generations the larger one counts: a replacement is not counted twice, and a smaller one does not free space early.
  * @param quotas undefined: what exists already counts without limits
  * @throws ApiError `QuotaExceeded` when the file has grown and a quota is exceeded
@@ -30,6 +30,7 @@ export async function updateUsage(
   const owner = { workspaceId: file.workspace_id, botId: file.bot_id }
   await quotas?.requireStorage(tx, owner, change, { bot, workspace })
 }
+
 /**
  * Moves the files of a bot to another workspace with their share of its usage.
  * @throws ApiError `QuotaExceeded` when a quota of that workspace is exceeded

@@ -111,19 +111,28 @@ export async function listUsageCounts(db: Db): Promise<UsageCount[]> {
   }))
 }
 
+interface BotUsageCount extends Omit<UsageCount, 'workspaceId'> {
+  botId: string
+  /** Files of which something is indexed, as counted and as found. */
+  indexedFiles: number
+  indexedFilesFound: number
+}
+
 /** Bots whose usage is not that of their files: of all, or of the given one. */
 export async function listWrongBotUsage(
   executor: Db | Tx,
   botId?: string,
-): Promise<(Omit<UsageCount, 'workspaceId'> & { botId: string })[]> {
+): Promise<BotUsageCount[]> {
   const of = botId === undefined ? sql`` : sql`where bot_id = ${botId}`
-  const { rows } = await sql<Omit<UsageCount, 'workspaceId'> & { botId: string }>`
+  const { rows } = await sql<BotUsageCount>`
     select
       places.bot_id as "botId",
       coalesce(used.storage_bytes, 0) as "storage",
       coalesce(used.vector_bytes, 0) as "vector",
       coalesce(found.storage, 0) as "storageFound",
-      coalesce(found.vector, 0) as "vectorFound"
+      coalesce(found.vector, 0) as "vectorFound",
+      coalesce(used.indexed_files, 0) as "indexedFiles",
+      coalesce(found.indexed, 0) as "indexedFilesFound"
     from (
       select bot_id from bot_file_usage ${of} union select bot_id from files ${of}
     ) as places

@@ -106,7 +106,7 @@ describeSlow('the check of files', (engine) => {
       `generation 1 of file ${gone.id}, 5 bytes: bot ${bot.id} has no such file`,
       `file a of bot ${bot.id}: 1 bytes and 0 indexed are counted, but its contents have 3 and 0`,
       `workspace ${bot.workspaceId}: 8 bytes of files and 0 indexed are counted, but its files have 1 and 0`,
-      `bot ${bot.id}: 8 bytes of files and 0 indexed are counted, but its files have 1 and 0`,
+      `bot ${bot.id}: 8 bytes of files and 0 indexed in 0 files are counted, but its files have 1 and 0 in 0`,
     ])
     const kinds = (await check(true)).map(({ kind, repaired }) => [kind, repaired])
     expect(kinds).toEqual([

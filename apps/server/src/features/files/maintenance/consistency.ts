@@ -179,7 +179,7 @@ async function* checkBotUsage(
     if (usage === undefined) continue
     yield {
       kind: 'usage',
-      text: `bot ${botId}: ${usage.storage} bytes of files and ${usage.vector} indexed are counted, but its files have ${usage.storageFound} and ${usage.vectorFound}`,
+      text: `bot ${botId}: ${usage.storage} bytes of files and ${usage.vector} indexed in ${usage.indexedFiles} files are counted, but its files have ${usage.storageFound} and ${usage.vectorFound} in ${usage.indexedFilesFound}`,
       repaired: repair,
     }
   }

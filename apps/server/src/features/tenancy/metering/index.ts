@@ -7,27 +7,37 @@ import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { FeatureWith } from '../../feature.js'
-import { applyQuota, type QuotasDeps, quotasOf, requireRoomFor, type Use } from './quotas.js'
+import {
+  applyQuota,
+  type QuotasDeps,
+  type QuotaType,
+  quotasOf,
+  requireRoomFor,
+  type Use,
+} from './quotas.js'
 import { createRunningTime, type RunningTime } from './running.js'
 import * as store from './store.js'
 
 export { type QuotaType, quotasOf, type ServerQuotas, textOf } from './quotas.js'
 export {
+  callKinds,
   type DayFilter,
+  daysOfMonth,
   deleteMonths,
   findDay,
-  type Level,
+  type Gauge,
+  type GaugeKind,
   lastByBot,
   listDay,
   listQuotasOfBots,
   monthsBefore,
   pageDays,
-  putLevels,
+  putGauges,
   putQuota,
   type SeenBots,
-  type StoredLevel,
   sumByBot,
   sumByDay,
+  sumCalls,
   type UsageKind,
   type UsageOwner,
 } from './store.js'
@@ -42,9 +52,10 @@ interface Deps extends QuotasDeps {
   queue: Queue
 }
 
-/** Bytes of files. */
+/** Bytes of files, or a change of them. */
 interface FileBytes {
   storage: number
+  /** Of indexed files. */
   vector: number
 }
 
@@ -58,10 +69,10 @@ export interface Call {
   isPromised?: boolean
 }
 
-/** What bots use is counted with it, and what is too much refused. */
+/** Counts the usage of bots, and refuses what exceeds their quotas. */
 export interface Meter {
-  /** Finds the workspace of a bot. */
-  placeOf: Port<store.PlaceOfBot>
+  /** Selects the workspace of a bot. */
+  workspaceOfBot: Port<store.SelectWorkspaceOfBot>
   /** Counts something that has no quota, in the transaction in which it happens. */
   count(tx: Tx, botId: string, kind: 'bot_messages' | 'action_calls'): void
   /**
@@ -83,16 +94,23 @@ export interface Meter {
     change: FileBytes,
     totals: { bot?: FileBytes; workspace: FileBytes },
   ): Promise<void>
-  /** See `requireRoomFor`. */
+  /**
+   * Applies the quota of a workspace to the creation of one more object of a type.
+   * @param count counts the objects that there are
+   * @throws ApiError `QuotaExceeded`
+   */
   requireRoomFor(
-    ...args: Parameters<typeof requireRoomFor> extends [unknown, ...infer Rest] ? Rest : never
+    tx: Tx,
+    workspaceId: string,
+    type: QuotaType,
+    count: () => Promise<number>,
   ): Promise<void>
 }
 
 const dayMs = 24 * 60 * 60 * 1000
 /** Kind of the job that deletes the days of a deleted workspace, whose id is its key. */
 const purgeJob = 'usage.purge'
-/** Milliseconds after which what was counted at the same time is stored. */
+/** Milliseconds after which counts of concurrent transactions are stored. */
 const purgeDelay = 10_000
 /** Days for which usage is kept: the months of `listUsageHistory`, and the one that has begun. */
 const keptDays = 400
@@ -101,8 +119,10 @@ const rowsAtOnce = 500
 /** Counts what bots use, and applies the quotas of workspaces and bots. */
 export function createMetering(deps: Deps): FeatureWith<'jobs'> & { meter: Meter } {
   const { run, clock, queue } = deps
-  const placeOf = deps.ports.open<store.PlaceOfBot>('metering: the workspaces of bots')
-  const addToDay = store.createAddToDay((...args) => placeOf.call(...args))
+  const workspaceOfBot = deps.ports.open<store.SelectWorkspaceOfBot>(
+    'metering: the workspaces of bots',
+  )
+  const addToDay = store.createAddToDay((...args) => workspaceOfBot.call(...args))
   const dayBefore = (days: number) => isoTime(clock.now() - days * dayMs).slice(0, 10)
   const totals: Totals = {
     async store(tx, sums) {
@@ -135,7 +155,7 @@ export function createMetering(deps: Deps): FeatureWith<'jobs'> & { meter: Meter
   return {
     name: 'metering',
     meter: {
-      placeOf,
+      workspaceOfBot,
       count: (tx, botId, kind) => addToTotal(tx, totals, keyOf(dayBefore(0), kind, botId), 1),
       call: async (tx, call) => {
         const { botId, kind } = call
@@ -153,7 +173,7 @@ export function createMetering(deps: Deps): FeatureWith<'jobs'> & { meter: Meter
     },
     jobs: { [purgeJob]: purgeDays },
     sweeps: [
-      // The transactions that wrote into the rows of yesterday and before have ended.
+      // The transactions that wrote into the rows of days before yesterday have ended.
       (tx) => store.mergeShards(tx, rowsAtOnce, dayBefore(1)),
       (tx) => store.deleteOldDays(tx, rowsAtOnce, dayBefore(keptDays)),
     ],
@@ -201,7 +221,7 @@ const fileQuotas = [
   ['knowledgebase_vector_storage', 'vector'],
 ] as const
 
-/** See `Meter`. */
+/** Applies the quotas of a bot and its workspace to a change of the bytes of files. Exported for tests of files. */
 export async function requireStorage(
   deps: QuotasDeps,
   tx: Tx,

@@ -4,15 +4,15 @@ import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import * as store from './store.js'
 
-/** What can be limited. */
+/** A type of usage that people can limit. */
 export type QuotaType = (typeof quotaTypes)[number]
 
-/** What a workspace or a bot has used, and may use at most. */
+/** The used amount of a quota, and its maximum. */
 export interface Use {
   type: QuotaType
   /** Whether the quota is that of the bot or that of its workspace. */
   of: 'bot' | 'workspace'
-  /** With what is added. */
+  /** Including `added`. */
   used: number
   added: number
   allowed: number
@@ -36,14 +36,20 @@ export interface QuotasDeps {
 /** The used part of a quota at which people are told. */
 const warnedPart = 0.8
 
-/** The names of the quotas, and what they count. */
-const names: Record<QuotaType, { name: string; unit: string }> = {
-  invocation_calls: { name: 'call', unit: 'messages and events of this month' },
-  storage_count: { name: 'storage', unit: 'bytes' },
-  knowledgebase_vector_storage: { name: 'vector', unit: 'bytes' },
-  bot_count: { name: 'bot', unit: 'bots' },
-  workspace_member_count: { name: 'member', unit: 'members and open invitations' },
-  integrations_owned_count: { name: 'integration', unit: 'integrations' },
+/** The names of the quotas: `id` for programs, the rest for people. */
+const names: Record<QuotaType, { id: string; name: string; unit: string }> = {
+  invocation_calls: { id: 'call', name: 'message and event', unit: 'messages and events' },
+  storage_count: { id: 'storage', name: 'storage', unit: 'bytes' },
+  knowledgebase_vector_storage: { id: 'vector', name: 'indexed storage', unit: 'bytes' },
+  bot_count: { id: 'bot', name: 'bot', unit: 'bots' },
+  workspace_member_count: { id: 'member', name: 'member', unit: 'members and open invitations' },
+  integrations_owned_count: { id: 'integration', name: 'integration', unit: 'integrations' },
+}
+
+/** The used amount and the maximum, such as `9 of 10 messages and events used this month`. */
+function amountOf(type: QuotaType, used: number, allowed: number): string {
+  const month = type === 'invocation_calls' ? ' this month' : ''
+  return `${used} of ${allowed} ${names[type].unit} used${month}`
 }
 
 /** The quotas of a workspace and of one of its bots, by type; where the server has one too, the smaller one counts. */
@@ -81,7 +87,7 @@ export async function applyQuota(
   mayRefuse = true,
 ): Promise<void> {
   const { used, added, allowed } = use
-  // What is used may always shrink, also where the quota is below it.
+  // Usage may always shrink, even if it exceeds the quota.
   if (added <= 0) return
   if (used > allowed && mayRefuse) throw exceeded(use)
   const isReached = (amount: number) => used >= amount && used - added < amount
@@ -111,21 +117,22 @@ export async function requireRoomFor(
 
 function exceeded(use: Use): ApiError {
   const { type, of, added, allowed } = use
-  const { name, unit } = names[type]
+  const { id, name } = names[type]
   const used = use.used - added
   return new ApiError(
     'QuotaExceeded',
-    `The ${name} quota of the ${of} does not suffice: ${used} ${unit} are used, ${added} more are needed, ${allowed} are allowed.`,
-    { metadata: { quota: name, of, used, asked: added, allowed } },
+    `The ${of} would exceed its ${name} quota: ${amountOf(type, used, allowed)}, ${added} more requested.`,
+    { metadata: { quota: id, of, used, asked: added, allowed } },
   )
 }
 
-/** What people are told about a quota that is used, or nearly. */
+/** The line in the log of a bot about a quota that is used up, or nearly. */
 export function textOf({ type, of, used, allowed }: Use): string {
-  const { name, unit } = names[type]
   const percent = Math.floor((used / allowed) * 100)
+  const { name } = names[type]
+  const amount = amountOf(type, used, allowed)
   if (used >= allowed) {
-    return `The ${of} has used up its ${name} quota: ${used} of ${allowed} ${unit}. More is refused.`
+    return `The ${of} has used up its ${name} quota: ${amount}. Further requests are refused.`
   }
-  return `The ${of} has used ${percent} % of its ${name} quota: ${used} of ${allowed} ${unit}. What exceeds it is refused.`
+  return `The ${of} has reached ${percent} % of its ${name} quota: ${amount}. Requests that exceed the quota are refused.`
 }

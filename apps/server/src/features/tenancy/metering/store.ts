@@ -6,7 +6,7 @@ import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
 
-/** What is stored of each bot: what is counted, and sizes and numbers of objects. */
+/** Counters, and sizes and numbers of objects. */
 export type UsageKind =
   | 'user_messages'
   | 'bot_messages'
@@ -14,10 +14,10 @@ export type UsageKind =
   | 'action_calls'
   | 'listener_time'
   | 'hosted_time'
-  | StoredLevel
+  | GaugeKind
 
-/** What is there at a time, as the hourly job stores it. */
-export type StoredLevel =
+/** Sizes and numbers of objects, as the hourly job stores them. */
+export type GaugeKind =
   | 'storage'
   | 'vectors'
   | 'indexed_files'
@@ -26,8 +26,8 @@ export type StoredLevel =
   | 'integrations'
   | 'always_alive'
 
-/** The kinds that count towards the quota of calls. */
-const callKinds = ['user_messages', 'events'] as const
+/** The kinds that count towards the quota of messages and events, `invocation_calls`. */
+export const callKinds = ['user_messages', 'events'] as const
 
 export interface Count {
   botId: string
@@ -36,20 +36,23 @@ export interface Count {
   value: number
 }
 
-/** The select of the workspace of a bot, for joins: its column is `workspace_id`. */
-export type PlaceOfBot = (db: Kysely<Schema>, botId: Expression<string>) => Expression<unknown>
+/** Makes the query for the workspace of a bot, for joins; its column is `workspace_id`. */
+export type SelectWorkspaceOfBot = (
+  db: Kysely<Schema>,
+  botId: Expression<string>,
+) => Expression<unknown>
 
-/** Makes the statement that adds to a counter of a bot in the workspace where it is; nothing if it was deleted. */
-export function createAddToDay(placeOf: PlaceOfBot) {
+/** Makes the statement that adds to a counter of a bot in its workspace; it returns no row if the bot was deleted. */
+export function createAddToDay(workspaceOfBot: SelectWorkspaceOfBot) {
   return prepared<Count>()((db, p, dialect) =>
     db
       .insertInto('usage_days')
       .columns(['workspace_id', 'bot_id', 'kind', 'day', 'shard', 'value'])
       .expression(sql`
         select
-          place.workspace_id, cast(${p('botId')} as text), cast(${p('kind')} as text),
+          bot.workspace_id, cast(${p('botId')} as text), cast(${p('kind')} as text),
           cast(${p('day')} as text), ${dialect.writerNumber}, cast(${p('value')} as bigint)
-        from ${placeOf(db, p('botId'))} as place where true`)
+        from ${workspaceOfBot(db, p('botId'))} as bot where true`)
       .onConflict((conflict) =>
         conflict
           .columns(['workspace_id', 'bot_id', 'kind', 'day', 'shard'])
@@ -73,8 +76,8 @@ export interface UsageOwner {
 }
 
 /**
- * Adds to the calls of a month, whose row is locked until the transaction ends, and returns the new total. What is added
- * is in the days already, of which a missing row is summed up.
+ * Adds to the calls of a month, whose row is locked until the transaction ends, and returns the new total. The days
+ * contain the added calls already: a missing row is the sum of the days.
  */
 export async function addToMonth(
   tx: Tx,
@@ -106,23 +109,30 @@ export async function addToMonth(
   return Number(row.calls)
 }
 
-async function sumCalls(
-  tx: Tx,
+/** The bounds of the days of a month such as `2026-03`. Months with fewer days have none between their last day and the 31st. */
+export function daysOfMonth(month: string): { first: string; last: string } {
+  return { first: `${month}-01`, last: `${month}-31` }
+}
+
+/** The messages and events of a workspace or a bot in a month, from its days. */
+export async function sumCalls(
+  executor: Db | Tx,
   { workspaceId, botId }: UsageOwner,
   month: string,
 ): Promise<number> {
-  let query = tx
+  const { first, last } = daysOfMonth(month)
+  let query = executor
     .selectFrom('usage_days')
     .select(({ fn }) => fn.sum<number | null>('value').as('calls'))
     .where('workspace_id', '=', workspaceId)
     .where('kind', 'in', callKinds)
-    .where('day', '>=', `${month}-01`)
-    .where('day', '<=', `${month}-31`)
+    .where('day', '>=', first)
+    .where('day', '<=', last)
   if (botId !== '') query = query.where('bot_id', '=', botId)
   return Number((await query.executeTakeFirst())?.calls ?? 0)
 }
 
-/** Forgets the totals of months, which are summed up again when they are needed. */
+/** Deletes the totals of months, of one owner or of all; they are summed up again when they are needed. */
 export async function deleteMonths(tx: Tx, owner: Partial<UsageOwner> = {}): Promise<void> {
   const { workspaceId, botId } = owner
   // In the order in which calls lock them: the total of the bot, and then that of its workspace.
@@ -195,7 +205,7 @@ export async function putQuota(
     .execute()
 }
 
-/** Moves the quotas of a bot to another workspace. What it used stays where it used it. */
+/** Moves the quotas of a bot to another workspace. Its usage stays in the former one. */
 export async function moveQuotas(
   tx: Tx,
   botId: string,
@@ -211,13 +221,14 @@ export async function moveQuotas(
   for (const workspaceId of [from, to]) await deleteMonths(tx, { workspaceId, botId })
 }
 
+/** Deletes the quotas and totals of a deleted bot. Its days stay, because its workspace used them. */
 export async function deleteQuotasOfBot(tx: Tx, botId: string): Promise<void> {
   for (const table of ['usage_quotas', 'usage_months'] as const) {
     await tx.deleteFrom(table).where('bot_id', '=', botId).execute()
   }
 }
 
-/** Deletes what is stored of a workspace, except for its days, which may be many. */
+/** Deletes the rows of a workspace, except for its days, which may be many. */
 export async function deleteOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
   await tx.deleteFrom('usage_quotas').where('workspace_id', '=', workspaceId).execute()
   await deleteMonths(tx, { workspaceId })
@@ -236,22 +247,22 @@ async function deleteDays(tx: Tx, which: Expression<unknown>, limit: number): Pr
   return Number(result.numAffectedRows ?? 0)
 }
 
-/** What a workspace or a bot has on a day. */
-export interface Level {
+/** A size or a number of a workspace or a bot on a day. */
+export interface Gauge {
   /** Empty for the whole workspace. */
   botId: string
-  kind: StoredLevel
+  kind: GaugeKind
   value: number
 }
 
-/** Stores what a workspace and its bots have on a day, in place of what was stored. */
-export async function putLevels(
+/** Stores values of a workspace and its bots on a day, in place of earlier ones of the day. */
+export async function putGauges(
   tx: Tx,
   workspaceId: string,
   day: string,
-  levels: readonly Level[],
+  gauges: readonly Gauge[],
 ): Promise<void> {
-  const rows = levels.map(({ botId, kind, value }) => ({
+  const rows = gauges.map(({ botId, kind, value }) => ({
     workspace_id: workspaceId,
     bot_id: botId,
     kind,
@@ -311,7 +322,7 @@ export async function deleteOldDays(tx: Tx, limit: number, before: string): Prom
   return await deleteDays(tx, sql`day < ${before}`, limit)
 }
 
-/** The days of a workspace that are read. */
+/** Conditions for days of a workspace. */
 export interface DayFilter {
   workspaceId: string
   kinds: readonly UsageKind[]
@@ -461,7 +472,7 @@ export async function listDay(
   return rows.map((row) => ({ ...row, value: Number(row.value) }))
 }
 
-/** The first day of a range on which something is stored of a workspace. */
+/** The first day of a range for which a workspace has rows. */
 export async function findDay(
   db: Db,
   workspaceId: string,

@@ -1,10 +1,10 @@
 /**
- * What bots used, by day. Counters are added to in the transaction of what they count; sizes and numbers of objects are
- * stored once an hour, so that the row of a day has the last ones.
+ * Usage by day. Counters grow in the transaction of what they count; sizes and numbers of objects are stored once an hour,
+ * so that the row of a day has the last ones.
  */
 interface UsageDaysTable {
   workspace_id: string
-  /** Empty for what no single bot uses. The rows of a deleted bot stay, and those of one that moved stay in the workspace. */
+  /** Empty for the workspace itself. The rows of a deleted bot stay, and those of one that moved stay in the workspace. */
   bot_id: string
   /** A `UsageKind`. */
   kind: string
@@ -12,7 +12,7 @@ interface UsageDaysTable {
   day: string
   /** Writers that do not wait for each other add to rows of different numbers; after two days there is only 0. */
   shard: number
-  /** Number, bytes or milliseconds; a sum of rows of one day. */
+  /** Number, bytes or milliseconds; the value of a day is the sum over its shards. */
   value: number
 }
 

@@ -14,7 +14,7 @@ import { sumMessages } from '../../conversations/messages/index.js'
 import type { Feature } from '../../feature.js'
 import { findFileUsage, sumFiles } from '../../files/index.js'
 import type { Memberships } from '../../tenancy/access/index.js'
-import { sumByDay } from '../../tenancy/metering/index.js'
+import { sumCalls } from '../../tenancy/metering/index.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 
 interface LimitsDeps {
@@ -82,14 +82,7 @@ export function createLimits(deps: LimitsDeps): Feature {
     if (limit === undefined) return []
     const { name: setting, meaning: description } = limitSettings.callQuota
     const month = isoTime(deps.clock.now()).slice(0, 7)
-    const days = await sumByDay(db, {
-      workspaceId,
-      kinds: ['user_messages', 'events'],
-      first: `${month}-01`,
-      last: `${month}-31`,
-      of: { kind: 'all' },
-    })
-    const used = days.reduce((sum, { value }) => sum + value, 0)
+    const used = await sumCalls(db, { workspaceId, botId: '' }, month)
     return [{ name: 'calls', description, unit: 'count', used, isExact: true, limit, setting }]
   }
 

@@ -67,7 +67,7 @@ describeEachEngine('the limits of a workspace', (engine) => {
     for (let at = 0; at < 3; at++) await happen()
     await expect(happen()).rejects.toMatchObject({
       type: 'QuotaExceeded',
-      message: expect.stringContaining('of the workspace'),
+      message: expect.stringContaining('The workspace would exceed'),
     })
     const { limits } = await as.listWorkspaceLimits({ id: owner.workspaceId })
     expect(limits.find(({ name }) => name === 'calls')).toMatchObject({

@@ -18,7 +18,7 @@ import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Feature } from '../../feature.js'
 import { toCsvRow } from '../../tenancy/audit/index.js'
 import { listQuotasOfBots } from '../../tenancy/metering/index.js'
-import { enqueueRecording, hourMs, recordJob, recordLevels } from './levels.js'
+import { enqueueRecording, hourMs, recordGauges, recordJob } from './gauges.js'
 import { setQuotaOfBot, setQuotaOfWorkspace } from './quotas.js'
 import {
   createUsageService,
@@ -39,12 +39,12 @@ interface Deps extends UsageDeps {
 
 const csvColumns = ['date', 'botId', 'botName', 'type', 'value']
 
-/** What workspaces and bots used, and their quotas. */
+/** Usage and quotas of workspaces and bots. */
 export function createUsage(deps: Deps): Feature {
   const { queue, clock } = deps
   const record: JobHandler = {
     everyMs: hourMs,
-    handler: (_, { signal }) => recordLevels(deps, signal),
+    handler: (_, { signal }) => recordGauges(deps, signal),
     onDone: (tx) => enqueueRecording(queue, tx, clock.now() + hourMs),
   }
   return {
@@ -60,7 +60,7 @@ function usageRoutes(deps: Deps): Route[] {
   const { usage } = contract
   const guard = deps.authorities.guard(deps.standing.untilOf)
 
-  /** A CSV file that is read as long as its reader may see the workspace. */
+  /** A CSV file whose stream ends when its reader may no longer see the workspace. */
   function csvOf(actor: WorkspaceActor, lines: AsyncGenerator<readonly string[]>): Readable {
     const opened = Readable.from(toCsv(lines), { highWaterMark: 1 })
     const unwatch = guard.watch({

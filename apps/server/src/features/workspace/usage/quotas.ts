@@ -14,7 +14,7 @@ import {
   type UsageOwner,
 } from '../../tenancy/metering/index.js'
 import { holdWorkspace } from '../../tenancy/workspaces/index.js'
-import { enqueueRecording } from './levels.js'
+import { enqueueRecording } from './gauges.js'
 
 interface QuotasDeps extends AuditDeps {
   run: Run

@@ -216,7 +216,7 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     })
     await expect(runtime.createEvent({ type: 'noticed', payload: {} })).rejects.toMatchObject({
       type: 'QuotaExceeded',
-      message: `The call quota of the bot does not suffice: ${value} messages and events of this month are used, 1 more are needed, ${value} are allowed.`,
+      message: `The bot would exceed its message and event quota: ${value} of ${value} messages and events used this month, 1 more requested.`,
     })
     // The bot may still say so.
     await answer()
@@ -226,8 +226,10 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     expect(told.map(({ level }) => level)).toEqual(['warn', 'warn'])
     expect(told.map(({ message }) => message)).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^The bot has used 8\d % of its call quota: /),
-        `The bot has used up its call quota: ${value} of ${value} messages and events of this month. More is refused.`,
+        expect.stringMatching(
+          /^The bot has reached 8\d % of its message and event quota: \d+ of \d+ messages and events used this month\. /,
+        ),
+        `The bot has used up its message and event quota: ${value} of ${value} messages and events used this month. Further requests are refused.`,
       ]),
     )
     expect(await admin.getAllWorkspaceQuotaCompletion({})).toMatchObject({
@@ -319,7 +321,7 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     await expect(runtime.upsertFile({ key: 'three.txt', size: 301 })).rejects.toMatchObject({
       type: 'QuotaExceeded',
       message:
-        'The storage quota of the bot does not suffice: 700 bytes are used, 301 more are needed, 1000 are allowed.',
+        'The bot would exceed its storage quota: 700 of 1000 bytes used, 301 more requested.',
     })
     // Users of the chat learn nothing of what others used.
     const { bot } = await admin.getBot({ id })
@@ -341,7 +343,7 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     await admin.setWorkspaceQuota({ id: login.workspaceId, type: 'storage_count', value: 1000 })
     await expect(other.runtime.upsertFile({ key: 'four.txt', size: 50 })).rejects.toMatchObject({
       type: 'QuotaExceeded',
-      message: expect.stringContaining('of the workspace'),
+      message: expect.stringContaining('The workspace would exceed'),
     })
   })
 
@@ -366,6 +368,44 @@ describeEachEngine('what workspaces and bots use', (engine) => {
       expect(last).toBe(before)
       expect(last).toBeGreaterThanOrEqual(80)
     })
+  })
+
+  it('are exceeded only by what the server promised, such as scheduled and recurring events', async () => {
+    const login = await addAccount(server())
+    const { id, admin, runtime } = await newBot(login)
+    await runtime.createEvent({ type: 'later', payload: {}, schedule: { delay: minute } })
+    const everyMinute = { schedule: { cron: '* * * * *' }, type: 'regular', payload: {} }
+    await admin.updateBot({ id, recurringEvents: { everyMinute } })
+    const value = await used(admin, id, 'invocation_calls')
+    await admin.setBotQuota({ id, type: 'invocation_calls', value })
+    await vi.waitFor(async () => {
+      await server().pass(minute)
+      const { events } = await runtime.listEvents({})
+      const happened = events.filter(({ status }) => status !== 'scheduled')
+      const types = happened.map(({ type }) => type)
+      expect(types).toEqual(expect.arrayContaining(['later', 'regular']))
+      expect(await used(admin, id, 'invocation_calls')).toBeGreaterThan(value)
+    })
+    await expect(runtime.createEvent({ type: 'now', payload: {} })).rejects.toMatchObject({
+      type: 'QuotaExceeded',
+    })
+  })
+
+  it('stay where a bot used them when it moves, and its quotas go along', async () => {
+    const login = await addAccount(server())
+    const { id, admin, say } = await newBot(login)
+    await say()
+    await admin.setBotQuota({ id, type: 'invocation_calls', value: 2 })
+    const { id: target } = await admin.createWorkspace({ name: 'Target' })
+    await admin.transferBot({ id, targetWorkspaceId: target })
+    const there = server().client({ ...login, workspaceId: target })
+    const { quotas } = await there.listBotQuotas({ id })
+    expect(quotas[0]).toMatchObject({ type: 'invocation_calls', value: 2 })
+    expect(await used(there, id, 'invocation_calls')).toBe(0)
+    expect(await used(admin, login.workspaceId, 'message_count')).toBe(1)
+    await say()
+    await say()
+    await expect(say()).rejects.toMatchObject({ type: 'QuotaExceeded' })
   })
 
   it('are seen by members, for the bots that they may see, and limited by few', async () => {

@@ -21,6 +21,7 @@ import type { BotsService } from '../../bots/bots/index.js'
 import type { Memberships } from '../../tenancy/access/index.js'
 import {
   type DayFilter,
+  daysOfMonth,
   findDay,
   lastByBot,
   listDay,
@@ -34,16 +35,16 @@ import {
   type UsageOwner,
 } from '../../tenancy/metering/index.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
-import { type LevelsDeps, levelOf, levelsOfBots } from './levels.js'
-import { inUnit, kindsOf, type Source, sources } from './types.js'
+import { type GaugesDeps, gaugeOf, gaugesOfBots } from './gauges.js'
+import { inUnit, isGauge, kindsOf, type Source, sources } from './types.js'
 
-export interface UsageDeps extends LevelsDeps {
+export interface UsageDeps extends GaugesDeps {
   db: Db
   clock: Clock
   pager: Pager
   config: Pick<Config, 'limits' | 'rateLimit'>
   serverQuotas: ServerQuotas
-  bots: LevelsDeps['bots'] & Pick<BotsService, 'isIn' | 'namesOf'>
+  bots: GaugesDeps['bots'] & Pick<BotsService, 'isIn' | 'namesOf'>
   workspaces: Pick<WorkspacesService, 'list'>
   memberships: Memberships
 }
@@ -62,7 +63,7 @@ export interface UsageRecord {
   type: UsageType
 }
 
-/** The range and the place of a list of days. */
+/** The range and the page of a list of days. */
 export interface DaysQuery {
   operation: string
   type: UsageType
@@ -79,7 +80,7 @@ const dayMs = 24 * 60 * 60 * 1000
 /** Behind all days. */
 const lastDay = '9'
 
-/** What workspaces and bots used. */
+/** Reads the usage of workspaces and bots. */
 export function createUsageService(deps: UsageDeps) {
   return bound(deps, {
     workspaceOf,
@@ -94,7 +95,7 @@ export function createUsageService(deps: UsageDeps) {
   })
 }
 
-/** The month of now, such as `2026-03`. */
+/** The present month, such as `2026-03`. */
 export function thisMonth({ clock }: Pick<UsageDeps, 'clock'>): string {
   return isoTime(clock.now()).slice(0, 7)
 }
@@ -139,7 +140,7 @@ async function usageOf(
   return { id: owner.id, period, value, quota, type }
 }
 
-/** What was used in a month. */
+/** The usage of a month, in the unit of the type. */
 async function valueIn(
   deps: UsageDeps,
   owner: SeenOwner,
@@ -148,10 +149,10 @@ async function valueIn(
 ): Promise<number> {
   const source = sources[type]
   if (source === 'none' || 'limit' in source) return 0
-  if ('level' in source && period === thisMonth(deps)) {
-    return await levelOf(deps, owner, source.level)
+  if (isGauge(source) && period === thisMonth(deps)) {
+    return await gaugeOf(deps, owner, source.gauge)
   }
-  const [latest] = foldByMonth(type, await sumDays(deps, owner, type, daysOf(period)))
+  const [latest] = foldByMonth(type, await sumDays(deps, owner, type, daysOfMonth(period)))
   return latest?.value ?? 0
 }
 
@@ -180,7 +181,7 @@ async function quotaOf(
   return (botId === '' ? quotas.workspace : quotas.bot).get(limited) ?? noQuota
 }
 
-/** What the bots that the caller may see used, the one that used most first; those that used nothing are left out. */
+/** The usage of each bot that the caller may see, the highest first; bots without usage are left out. */
 async function byBot(
   deps: UsageDeps,
   owner: SeenOwner,
@@ -203,23 +204,23 @@ async function valuesByBot(
   period: string,
 ): Promise<Map<string, number>> {
   const kinds = kindsOf(source)
-  if (source === 'none' || kinds.length === 0) return new Map()
-  const filter = { workspaceId, kinds, ...daysOf(period), of: reach }
-  if (!('level' in source)) return await sumByBot(deps.db, filter)
+  if (kinds.length === 0) return new Map()
+  const filter = { workspaceId, kinds, ...daysOfMonth(period), of: reach }
+  if (!isGauge(source)) return await sumByBot(deps.db, filter)
   if (period !== thisMonth(deps)) return await lastByBot(deps.db, filter)
-  return await levelsOfBots(deps, workspaceId, source.level)
+  return await gaugesOfBots(deps, workspaceId, source.gauge)
 }
 
 /** Newest month first. */
 async function history(deps: UsageDeps, owner: SeenOwner, type: UsageType): Promise<UsageRecord[]> {
   const current = await usageOf(deps, owner, type)
-  const first = `${monthsBefore(current.period, historyMonths - 1)}-01`
-  const last = `${monthsBefore(current.period, 1)}-31`
+  const { first } = daysOfMonth(monthsBefore(current.period, historyMonths - 1))
+  const { last } = daysOfMonth(monthsBefore(current.period, 1))
   const months = foldByMonth(type, await sumDays(deps, owner, type, { first, last }))
   return [current, ...months.map((month) => ({ ...current, ...month }))]
 }
 
-/** What was used by day and bot, the last day first. */
+/** Usage by day and bot, the last day first. */
 async function days(deps: UsageDeps, owner: SeenOwner, query: DaysQuery): Promise<Page<DayUsage>> {
   const { operation, type, nextToken, pageSize } = query
   const range = rangeOf(query.from, query.until)
@@ -248,7 +249,7 @@ async function days(deps: UsageDeps, owner: SeenOwner, query: DaysQuery): Promis
 }
 
 /**
- * The rows of a table: what each bot that the caller may see used on each day.
+ * The lines of the export: usage by day, bot and type, the first day first.
  * @param isNamed whether the rows have the names of bots, too
  */
 async function* lines(
@@ -278,7 +279,7 @@ async function* lines(
   }
 }
 
-/** The quota of each workspace of the caller that is used most. */
+/** The most used quota of each workspace of the caller. */
 async function completion(deps: UsageDeps, actor: AccountActor) {
   requireWholeWorkspace(actor)
   const most: Record<string, { type: (typeof quotaTypes)[number]; completion: number }> = {}
@@ -307,7 +308,7 @@ interface DayUsage {
   value: number
 }
 
-/** What no single bot has. */
+/** The kinds that no single bot has. */
 const workspaceKinds: ReadonlySet<string> = new Set([
   'bots',
   'members',
@@ -315,11 +316,10 @@ const workspaceKinds: ReadonlySet<string> = new Set([
   'always_alive',
 ])
 
-/** The rows of an owner. Levels of a workspace have rows of their own, which are not the sums of those of its bots. */
+/** The rows with the usage of an owner: gauges of a workspace have rows of their own, its counters are the sums of its bots. */
 function rowsOf(owner: SeenOwner, type: UsageType): DayFilter['of'] {
   if (owner.botId !== '') return { kind: 'only', botId: owner.botId }
-  const source = sources[type]
-  return source !== 'none' && 'level' in source ? 'workspace' : { kind: 'all' }
+  return isGauge(sources[type]) ? 'workspace' : { kind: 'all' }
 }
 
 /** Those who may not see all bots see none that is gone: whether they could see it is not known any more. */
@@ -337,24 +337,19 @@ function isSeen(reach: SeenBots, botId: string): boolean {
   return reach.kind === 'these' ? reach.botIds.includes(botId) : reaches({ bots: reach }, botId)
 }
 
-/** Sums of months, or the last values in them, the last month first. */
+/** Values of months, from days of which the last one is first: sums of counters, last values of gauges. */
 function foldByMonth(
   type: UsageType,
   days: readonly { day: string; value: number }[],
 ): { period: string; value: number }[] {
   const source = sources[type]
-  const isLevel = source !== 'none' && 'level' in source
   const months = new Map<string, number>()
   for (const { day, value } of days) {
     const period = day.slice(0, 7)
     const known = months.get(period)
-    months.set(period, known === undefined ? value : isLevel ? known : known + value)
+    months.set(period, known === undefined ? value : isGauge(source) ? known : known + value)
   }
   return [...months].map(([period, value]) => ({ period, value: inUnit(source, value) }))
-}
-
-function daysOf(period: string): { first: string; last: string } {
-  return { first: `${period}-01`, last: `${period}-31` }
 }
 
 function dayAfter(day: string): string {

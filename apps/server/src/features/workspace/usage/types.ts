@@ -1,31 +1,31 @@
 import type { UsageType } from '@botstead/contract'
 import type { Config } from '../../../config/config.js'
-import type { StoredLevel, UsageKind } from '../../tenancy/metering/index.js'
+import { callKinds, type GaugeKind, type UsageKind } from '../../tenancy/metering/index.js'
 
-/** Where the figures of a type come from. */
+/** The origin of the figures of a type. */
 export type Source =
   /** Counters, whose days are added up. */
   | { counters: readonly UsageKind[]; unit?: 'seconds' }
-  /** What is there at a time: of a period, the last. */
-  | { level: StoredLevel }
-  /** A limit of one request, of which nothing is used up. */
+  /** A size or a number of objects; the value of a period is the last one in it. */
+  | { gauge: GaugeKind }
+  /** A limit of single requests: nothing of it is used up. */
   | { limit: (config: Pick<Config, 'limits' | 'rateLimit'>) => number | undefined }
-  /** What this server does not have. */
+  /** Nothing: this server does not have it. */
   | 'none'
 
 export const sources: Readonly<Record<UsageType, Source>> = {
-  invocation_calls: { counters: ['user_messages', 'events'] },
+  invocation_calls: { counters: callKinds },
   message_count: { counters: ['user_messages', 'bot_messages'] },
   action_calls: { counters: ['action_calls'] },
   listener_time: { counters: ['listener_time'], unit: 'seconds' },
   hosted_time: { counters: ['hosted_time'], unit: 'seconds' },
-  storage_count: { level: 'storage' },
-  knowledgebase_vector_storage: { level: 'vectors' },
-  indexed_file_count: { level: 'indexed_files' },
-  bot_count: { level: 'bots' },
-  workspace_member_count: { level: 'members' },
-  integrations_owned_count: { level: 'integrations' },
-  always_alive: { level: 'always_alive' },
+  storage_count: { gauge: 'storage' },
+  knowledgebase_vector_storage: { gauge: 'vectors' },
+  indexed_file_count: { gauge: 'indexed_files' },
+  bot_count: { gauge: 'bots' },
+  workspace_member_count: { gauge: 'members' },
+  integrations_owned_count: { gauge: 'integrations' },
+  always_alive: { gauge: 'always_alive' },
   workspace_ratelimit: { limit: ({ rateLimit }) => rateLimit.perMinute },
   file_max_size_bytes: { limit: ({ limits }) => limits.fileBytes },
   invocation_timeout: { limit: () => undefined },
@@ -35,10 +35,15 @@ export const sources: Readonly<Record<UsageType, Source>> = {
   bing_search_spend: 'none',
 }
 
+/** Whether the stored values of a type replace each other, instead of adding up. */
+export function isGauge(source: Source): source is Extract<Source, { gauge: GaugeKind }> {
+  return source !== 'none' && 'gauge' in source
+}
+
 /** The kinds of rows of a type. */
 export function kindsOf(source: Source): readonly UsageKind[] {
   if (source === 'none' || 'limit' in source) return []
-  return 'level' in source ? [source.level] : source.counters
+  return 'gauge' in source ? [source.gauge] : source.counters
 }
 
 /** A stored value in the unit of its type: times are stored in milliseconds. */

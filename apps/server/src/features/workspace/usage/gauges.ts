@@ -8,48 +8,48 @@ import { findFileUsage, listBotUsage } from '../../files/index.js'
 import type { MembersService } from '../../tenancy/members/index.js'
 import {
   deleteMonths,
-  type Level,
-  putLevels,
-  type StoredLevel,
+  type Gauge,
+  type GaugeKind,
+  putGauges,
   type UsageOwner,
 } from '../../tenancy/metering/index.js'
 import { keepWorkspace, listIdsAfter } from '../../tenancy/workspaces/index.js'
 
-export interface LevelsDeps {
+export interface GaugesDeps {
   db: Db
   bots: Pick<BotsService, 'idsIn' | 'countByWorkspace' | 'countAlwaysAlive'>
   integrations: Pick<IntegrationsService, 'idsIn'>
   members: Pick<MembersService, 'count'>
 }
 
-/** The levels of files, which bots have too. */
-const fileLevels = {
+/** The gauges of files, which bots have too. */
+const fileGauges = {
   storage: 'storage',
   vectors: 'vector',
   indexed_files: 'indexedFiles',
-} as const satisfies Partial<Record<StoredLevel, string>>
+} as const satisfies Partial<Record<GaugeKind, string>>
 
-function isOfFiles(kind: StoredLevel): kind is keyof typeof fileLevels {
-  return Object.hasOwn(fileLevels, kind)
+function isOfFiles(kind: GaugeKind): kind is keyof typeof fileGauges {
+  return Object.hasOwn(fileGauges, kind)
 }
 
-/** What a workspace has now, or one of its bots. */
-export async function levelOf(
-  deps: LevelsDeps,
+/** The present value of a workspace or of one of its bots. */
+export async function gaugeOf(
+  deps: GaugesDeps,
   { workspaceId, botId }: UsageOwner,
-  kind: StoredLevel,
+  kind: GaugeKind,
 ): Promise<number> {
   const { db, bots, integrations, members } = deps
   if (botId !== '') {
     const used = (await listBotUsage(db, [botId])).get(botId)
-    return (isOfFiles(kind) && used?.[fileLevels[kind]]) || 0
+    return (isOfFiles(kind) && used?.[fileGauges[kind]]) || 0
   }
   switch (kind) {
     case 'storage':
     case 'vectors':
-      return (await findFileUsage(db, workspaceId))[fileLevels[kind]]
+      return (await findFileUsage(db, workspaceId))[fileGauges[kind]]
     case 'indexed_files': {
-      const all = await levelsOfBots(deps, workspaceId, kind)
+      const all = await gaugesOfBots(deps, workspaceId, kind)
       return [...all.values()].reduce((sum, value) => sum + value, 0)
     }
     case 'bots':
@@ -63,20 +63,20 @@ export async function levelOf(
   }
 }
 
-/** What the bots of a workspace have now, by their ids; those that have nothing may be left out. */
-export async function levelsOfBots(
-  { db, bots }: Pick<LevelsDeps, 'db' | 'bots'>,
+/** The present values of the bots of a workspace, by their ids; those with 0 may be left out. */
+export async function gaugesOfBots(
+  { db, bots }: Pick<GaugesDeps, 'db' | 'bots'>,
   workspaceId: string,
-  kind: StoredLevel,
+  kind: GaugeKind,
 ): Promise<Map<string, number>> {
   if (!isOfFiles(kind)) return new Map()
   const used = await listBotUsage(db, await bots.idsIn(allBotsOf(workspaceId)))
-  return new Map([...used].map(([botId, usage]) => [botId, usage[fileLevels[kind]]]))
+  return new Map([...used].map(([botId, usage]) => [botId, usage[fileGauges[kind]]]))
 }
 
 const workspacesAtOnce = 200
-const levelsAtOnce = 500
-const workspaceLevels: readonly StoredLevel[] = [
+const gaugesAtOnce = 500
+const workspaceGauges: readonly GaugeKind[] = [
   'storage',
   'vectors',
   'indexed_files',
@@ -101,9 +101,9 @@ export async function enqueueRecording(
   await queue.enqueue(tx, job)
 }
 
-/** Stores what all workspaces and their bots have today. */
-export async function recordLevels(
-  deps: LevelsDeps & { run: Run; clock: Clock },
+/** Stores the present values of all workspaces and their bots as those of today. */
+export async function recordGauges(
+  deps: GaugesDeps & { run: Run; clock: Clock },
   signal: AbortSignal,
 ): Promise<void> {
   const { db, run, clock } = deps
@@ -111,13 +111,13 @@ export async function recordLevels(
   do {
     ids = await listIdsAfter(db, ids.at(-1) ?? '', workspacesAtOnce)
     for (const workspaceId of ids) {
-      const levels = await levelsIn(deps, workspaceId)
-      for (let at = 0; at < levels.length; at += levelsAtOnce) {
+      const gauges = await gaugesIn(deps, workspaceId)
+      for (let at = 0; at < gauges.length; at += gaugesAtOnce) {
         signal.throwIfAborted()
         const day = isoTime(clock.now()).slice(0, 10)
         await run(async (tx) => {
           if (!(await keepWorkspace(tx, workspaceId))) return
-          await putLevels(tx, workspaceId, day, levels.slice(at, at + levelsAtOnce))
+          await putGauges(tx, workspaceId, day, gauges.slice(at, at + gaugesAtOnce))
         })
       }
     }
@@ -126,14 +126,14 @@ export async function recordLevels(
   await run((tx) => deleteMonths(tx))
 }
 
-async function levelsIn(deps: LevelsDeps, workspaceId: string): Promise<Level[]> {
-  const levels: Level[] = []
-  for (const kind of workspaceLevels) {
-    const value = await levelOf(deps, { workspaceId, botId: '' }, kind)
-    levels.push({ botId: '', kind, value })
-    for (const [botId, ofBot] of await levelsOfBots(deps, workspaceId, kind)) {
-      levels.push({ botId, kind, value: ofBot })
+async function gaugesIn(deps: GaugesDeps, workspaceId: string): Promise<Gauge[]> {
+  const gauges: Gauge[] = []
+  for (const kind of workspaceGauges) {
+    const value = await gaugeOf(deps, { workspaceId, botId: '' }, kind)
+    gauges.push({ botId: '', kind, value })
+    for (const [botId, ofBot] of await gaugesOfBots(deps, workspaceId, kind)) {
+      gauges.push({ botId, kind, value: ofBot })
     }
   }
-  return levels
+  return gauges
 }
