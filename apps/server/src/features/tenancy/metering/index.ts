@@ -60,7 +60,7 @@ interface FileBytes {
 }
 
 /** A message of a user, or another event of a bot. */
-export interface Call {
+interface Call {
   botId: string
   kind: 'user_messages' | 'events'
   /** Whether it has a quota that people set, by the profile of the bot. */
