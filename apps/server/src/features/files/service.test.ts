@@ -189,7 +189,7 @@ describeEachEngine('files', (engine) => {
       expect(refused).toBeInstanceOf(ApiError)
       expect(refused).toMatchObject({
         type: 'QuotaExceeded',
-        message: expect.stringMatching(/storage quota.*20000000 bytes are used, 1 more.*20000000/),
+        message: expect.stringMatching(/storage quota: 20000000 of 20000000 bytes used, 1 more/),
         metadata: { quota: 'storage', used: quotas.storage, asked: 1, allowed: quotas.storage },
       })
       expect((await bot.listFiles()).files).toHaveLength(2)
