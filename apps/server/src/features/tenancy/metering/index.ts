@@ -182,7 +182,8 @@ export function createMetering(deps: Deps): FeatureWith<'jobs'> & { meter: Meter
       'bot.removed': (tx, { botId }) => store.deleteQuotasOfBot(tx, botId),
       'workspace.removed': (tx, { workspaceId }) => removeWorkspace(tx, workspaceId),
     },
-    start: async () => running.start(),
+    // Not `start`: processes without background work have listeners and programs, too.
+    ready: () => running.start(),
     stop: () => running.stop(),
   }
 }

@@ -1,6 +1,6 @@
 import { type Client, noQuota } from '@botstead/contract'
-import { beforeAll, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describeEachEngine, engines } from '../../../../test/engines.js'
 import { connect } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
@@ -556,5 +556,31 @@ describeEachEngine('what workspaces and bots use', (engine) => {
     await expect(used(admin, id, 'message_count', '2026-13')).rejects.toMatchObject({
       type: 'InvalidQuery',
     })
+  })
+})
+
+// SQLite has one process, which does everything.
+const several = engines.filter(({ name }) => name === 'postgres')
+
+describe.each(several)('the time of listeners of a process without background work', (engine) => {
+  const server = useServer(engine, { BOTSTEAD_ROLES: 'api' })
+
+  it('is stored while they listen', async () => {
+    const login = await addAccount(server())
+    const admin = server().client(login)
+    const { bot } = await admin.createBot({})
+    const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+    const user = await connect(server(), webhookId)
+    const { conversation } = await user.createConversation({})
+    const listener = await user.listenConversation({ id: conversation.id })
+    try {
+      await vi.waitFor(async () => {
+        await server().pass(10_000)
+        const { usage } = await admin.getUsage({ id: bot.id, type: 'listener_time' })
+        expect(usage.value).toBeGreaterThanOrEqual(10)
+      })
+    } finally {
+      await listener.disconnect()
+    }
   })
 })
